@@ -1,0 +1,41 @@
+# What can be done here. `make` shows this list.
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint check guest prelude check-guest bench clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+demo: ## Average some numbers in a sealed cell
+	cargo run --quiet --package toolcell-cli -- exec fixtures/tools/calculate_average.js '{"numbers": [1.5, 2.5, 4.25]}'
+
+test: ## Run all tests
+	cargo test --workspace --locked
+
+lint: ## Check the formatting, and clippy without warnings
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- --deny warnings
+
+check: lint test ## What has to hold before a change lands
+
+guest: ## Build the guest, and what says where it comes from (Debian 12; installs the compilers it needs)
+	guest/build.sh guest/prebuilt/guest.wasm
+	cd guest/prebuilt && b3sum guest.wasm > guest.wasm.b3
+	guest/provenance.sh > guest/prebuilt/PROVENANCE.md
+
+prelude: ## Bundle the guest's JavaScript, and test it (needs Node)
+	cd guest/js && npm ci --silent && npm run build && npm test
+
+check-guest: ## Build the guest again and compare: the committed one must come out, byte for byte
+	guest/build.sh guest/target/check.wasm
+	cmp guest/target/check.wasm guest/prebuilt/guest.wasm
+	@echo "the guest is reproduced: $$(cut -c1-16 guest/prebuilt/guest.wasm.b3)"
+
+bench: ## Measure, and print a table of ratios
+	cargo build --release --locked --package toolcell-cli
+	cargo bench --locked --package toolcell-tests --bench cell -- --quick
+	cargo bench --locked --package toolcell-tests --bench ratios
+
+clean: ## Remove what was built
+	cargo clean
+	rm -rf guest/target guest/js/node_modules

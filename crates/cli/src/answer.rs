@@ -1,0 +1,216 @@
+//! What is printed of a run: one JSON object, or text for a person.
+//!
+//! Invariant: the JSON is one line, and the value in it is the text that the guest made, byte for byte.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use toolcell::{Lang, LogLine, Outcome, Place, Report, Stop, Thrown, headline};
+
+/// The answer to one request.
+#[derive(Debug, Serialize)]
+pub(crate) struct Answer {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) id: Option<Box<RawValue>>,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value_json: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorBody>,
+    #[serde(flatten)]
+    run: Option<RunBody>,
+}
+
+/// What went wrong.
+#[derive(Debug, Serialize)]
+pub(crate) struct ErrorBody {
+    code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stack: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+/// What a run left behind, however it ended.
+#[derive(Debug, Serialize)]
+struct RunBody {
+    logs: Vec<LogBody>,
+    warnings: Vec<WarningBody>,
+    fuel: u64,
+    load_fuel: u64,
+    memory_bytes: usize,
+    duration_ms: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct LogBody {
+    level: toolcell::Level,
+    text: String,
+}
+
+#[derive(Debug, Serialize)]
+struct WarningBody {
+    place: &'static str,
+    path: String,
+    message: String,
+}
+
+impl ErrorBody {
+    /// A request that was not run.
+    pub(crate) fn refusal(code: &'static str, message: String, hint: Option<&str>) -> Self {
+        let hint = hint.map(str::to_owned);
+        Self { code, name: None, message, line: None, column: None, stack: None, hint }
+    }
+
+    fn thrown(thrown: Thrown) -> Self {
+        let code = code_of(&thrown);
+        Self {
+            code,
+            name: Some(thrown.name),
+            message: thrown.message,
+            line: thrown.line,
+            column: thrown.column,
+            stack: Some(thrown.stack),
+            hint: None,
+        }
+    }
+}
+
+/// The code of something that was thrown: a syntax error has no frame of a function that ran.
+fn code_of(thrown: &Thrown) -> &'static str {
+    if thrown.name == "SyntaxError" && !thrown.stack.contains('(') { "syntax-error" } else { "tool-failed" }
+}
+
+impl Answer {
+    /// The answer to a request that was not run.
+    pub(crate) fn refused(id: Option<Box<RawValue>>, error: ErrorBody) -> Self {
+        Self { id, outcome: "refused", stop: None, value: None, value_json: None, error: Some(error), run: None }
+    }
+
+    /// The answer to a request that was run.
+    pub(crate) fn of(id: Option<Box<RawValue>>, report: Report) -> Self {
+        let run = RunBody {
+            logs: report.logs.into_iter().map(|LogLine { level, text }| LogBody { level, text }).collect(),
+            warnings: report
+                .warnings
+                .into_iter()
+                .map(|warning| WarningBody {
+                    place: place(warning.place),
+                    path: warning.path,
+                    message: warning.message,
+                })
+                .collect(),
+            fuel: report.usage.fuel,
+            load_fuel: report.usage.load_fuel,
+            memory_bytes: report.usage.memory,
+            duration_ms: (report.usage.duration.as_secs_f64() * 1e6).round() / 1e3,
+        };
+        let mut answer =
+            Self { id, outcome: "returned", stop: None, value: None, value_json: None, error: None, run: Some(run) };
+        match report.outcome {
+            Outcome::Returned(value) => {
+                answer.value_json = value.map(toolcell::Json::into_string);
+                // The sandbox has checked the text; serde_json takes it as it is.
+                answer.value = answer.value_json.clone().and_then(|text| RawValue::from_string(text).ok());
+            }
+            Outcome::Threw(thrown) => {
+                answer.outcome = "threw";
+                answer.error = Some(ErrorBody::thrown(thrown));
+            }
+            Outcome::Stopped(stop) => {
+                answer.outcome = "stopped";
+                answer.stop = Some(stop.code());
+                answer.error = Some(ErrorBody::refusal(stop.code(), stop.to_string(), hint(&stop)));
+            }
+        }
+        answer
+    }
+
+    /// One line of JSON.
+    pub(crate) fn to_json(&self) -> String {
+        // Text, numbers and checked JSON: there is nothing in it that cannot be written.
+        serde_json::to_string(self)
+            .unwrap_or_else(|error| format!(r#"{{"outcome":"refused","error":{{"code":"bug","message":"{error}"}}}}"#))
+    }
+}
+
+fn place(place: Place) -> &'static str {
+    match place {
+        Place::Params => "params",
+        Place::Result => "result",
+    }
+}
+
+/// How a limit is raised.
+fn hint(stop: &Stop) -> Option<&'static str> {
+    Some(match stop {
+        Stop::OutOfFuel { .. } => "raise it with --fuel (limits.fuel in a batch request)",
+        Stop::Deadline { .. } => "raise it with --timeout-ms (limits.timeout_ms in a batch request)",
+        Stop::OutOfMemory { .. } => "raise it with --memory-mb (limits.memory_mb in a batch request)",
+        Stop::OutputTooLarge { .. } => "raise it with --output-bytes (limits.output_bytes in a batch request)",
+        Stop::ConsoleTooLarge { .. } => "raise it with --console-bytes (limits.console_bytes in a batch request)",
+        Stop::Stalled => "a promise waits for something that never comes: settle it in the tool",
+        Stop::Crashed { .. } => "this is a bug of Toolcell; please report it with the tool",
+        _ => return None,
+    })
+}
+
+/// What a person reads where a tool did not return, a line each.
+pub(crate) fn lines(outcome: &Outcome, lang: Lang) -> Vec<String> {
+    let (error, see) = match lang {
+        Lang::En => ("error", "hint"),
+        Lang::Ja => ("エラー", "ヒント"),
+    };
+    match outcome {
+        Outcome::Returned(_) => Vec::new(),
+        Outcome::Threw(thrown) => {
+            let headline = headline(code_of(thrown), lang).unwrap_or_default();
+            let mut lines = vec![format!("{error}: {headline}: {}: {}", thrown.name, thrown.message)];
+            lines.extend(thrown.stack.lines().map(str::to_owned));
+            lines
+        }
+        Outcome::Stopped(stop) => {
+            let headline = headline(stop.code(), lang).unwrap_or_default();
+            let mut lines = vec![format!("{error}: {headline}: {stop}")];
+            lines.extend(hint(stop).map(|hint| format!("{see}: {hint}")));
+            lines
+        }
+    }
+}
+
+/// Text with its control characters made visible, so that a tool cannot drive a terminal or forge a line.
+pub(crate) fn visible(text: &str) -> String {
+    text.chars()
+        .map(|char| match char {
+            '\n' | '\t' => char.to_string(),
+            _ if char.is_control() || is_bidi_control(char) => char.escape_default().to_string(),
+            _ => char.to_string(),
+        })
+        .collect()
+}
+
+/// Characters that change the order in which a terminal shows others (Unicode TR 9).
+fn is_bidi_control(char: char) -> bool {
+    matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_made_visible() {
+        assert_eq!(visible("\u{1b}[31mred\u{7}\tx\u{9b}"), "\\u{1b}[31mred\\u{7}\tx\\u{9b}");
+        assert_eq!(visible("日本語\u{202e}x"), "日本語\\u{202e}x");
+    }
+}

@@ -1,0 +1,159 @@
+//! What can be typed.
+
+use clap::{Parser, Subcommand, ValueEnum};
+use toolcell::{Budget, Kind, Lang, SandboxConfig};
+
+use crate::Streams;
+use crate::exit::Exit;
+
+/// Runs the tools that an agent writes, each call in a sealed cell.
+#[derive(Debug, Parser)]
+#[command(name = "toolcell", version, max_term_width = 100)]
+pub(crate) struct Args {
+    /// Print JSON instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    /// Language of messages [default: `TOOLCELL_LANG`, else the locale, else en]
+    #[arg(long, global = true, value_name = "LANG")]
+    lang: Option<LangName>,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+impl Args {
+    /// The language: the option, else `TOOLCELL_LANG`, else the locale.
+    pub(crate) fn lang(&self) -> Lang {
+        match self.lang {
+            Some(LangName::En) => Lang::En,
+            Some(LangName::Ja) => Lang::Ja,
+            None => ["TOOLCELL_LANG", "LC_ALL", "LC_MESSAGES", "LANG"]
+                .iter()
+                .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+                .map_or(Lang::En, |name| Lang::of_locale(&name)),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LangName {
+    En,
+    Ja,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a draft once and store nothing
+    Exec(ExecArgs),
+    /// Answer requests, one JSON object a line, from standard input
+    Batch(SandboxArgs),
+    /// Say what this machine gives, and whether Toolcell works here
+    Doctor(SandboxArgs),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  toolcell exec average.js '{\"numbers\": [1, 2, 4.5]}'\n  \
+    echo 'const execute = () => 6 * 7' | toolcell exec -\n  \
+    toolcell exec tool.js @params.json --fuel 1000000 --json\n\n\
+    Exit status: 0 done, 1 the tool failed, 2 usage, 4 no such file, 5 a limit was hit, 6 integrity, 70 a bug, \
+    130 interrupted")]
+pub(crate) struct ExecArgs {
+    /// A file of JavaScript, or - for standard input
+    pub(crate) file: String,
+
+    /// Parameters: a JSON object, @FILE, or - for standard input
+    #[arg(default_value = "{}")]
+    pub(crate) params: String,
+
+    /// Which tool, where a factory makes several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+
+    /// Seed of `Math.random()`
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+}
+
+#[derive(Debug, Clone, Copy, clap::Args)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct LimitArgs {
+    /// Fuel: about one a Wasm instruction [default: 250000000000]
+    #[arg(long, value_name = "N")]
+    fuel: Option<u64>,
+
+    /// Wall-clock time in milliseconds [default: 30000]
+    #[arg(long, value_name = "MS")]
+    timeout_ms: Option<u64>,
+
+    /// Memory in MiB [default: 64]
+    #[arg(long, value_name = "MIB")]
+    memory_mb: Option<u64>,
+
+    /// Bytes of the result [default: 1048576]
+    #[arg(long, value_name = "BYTES")]
+    output_bytes: Option<u64>,
+
+    /// Bytes of console text [default: 65536]
+    #[arg(long, value_name = "BYTES")]
+    console_bytes: Option<u64>,
+}
+
+impl LimitArgs {
+    /// The budget with these limits. Whether they are in range is for the sandbox to say.
+    pub(crate) fn budget(self) -> Budget {
+        crate::input::budget(self.fuel, self.timeout_ms, self.memory_mb, self.output_bytes, self.console_bytes)
+    }
+}
+
+#[derive(Debug, Clone, Copy, clap::Args)]
+#[command(next_help_heading = "Sandbox")]
+pub(crate) struct SandboxArgs {
+    /// Which image of the guest to use
+    #[arg(long, value_name = "IMAGE", default_value = "auto")]
+    image: ImageName,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ImageName {
+    /// The first of the others that works here
+    Auto,
+    /// Fastest; 4 GiB of address space a call
+    Roomy,
+    /// With bounds checks; as much address space as memory
+    Bounded,
+    /// No executable pages; about 25 times slower
+    Interpreted,
+}
+
+impl SandboxArgs {
+    /// A sandbox for this process, which runs one call at a time.
+    pub(crate) fn config(self) -> SandboxConfig {
+        let images = match self.image {
+            ImageName::Auto => Kind::ALL.to_vec(),
+            ImageName::Roomy => vec![Kind::Roomy],
+            ImageName::Bounded => vec![Kind::Bounded],
+            ImageName::Interpreted => vec![Kind::Interpreted],
+        };
+        SandboxConfig { images, slots: 1 }
+    }
+}
+
+/// Says what is wrong with the words, or helps.
+pub(crate) fn explain(error: &clap::Error, streams: &mut Streams<'_>) -> Exit {
+    let text = error.render();
+    // Where even this cannot be written, the exit status still says it.
+    if error.use_stderr() {
+        let _ = write!(streams.errors, "{text}");
+        Exit::Usage
+    } else {
+        let _ = write!(streams.output, "{text}");
+        Exit::Done
+    }
+}

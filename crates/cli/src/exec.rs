@@ -1,0 +1,62 @@
+//! `exec`: runs a draft once and stores nothing.
+
+use toolcell::{CancelToken, Lang, Outcome, Report, Run, Toolbox};
+
+use crate::Streams;
+use crate::answer::{Answer, lines, visible};
+use crate::args::ExecArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input;
+
+pub(crate) fn run(
+    args: &ExecArgs,
+    json: bool,
+    lang: Lang,
+    streams: &mut Streams<'_>,
+    cancel: &CancelToken,
+) -> Result<Exit, Failure> {
+    if args.file == "-" && args.params == "-" {
+        return Err(Failure::OneInput);
+    }
+    let draft = input::draft(&args.file, streams)?;
+    let params = input::params(&args.params, streams)?;
+    let toolbox = Toolbox::new(&args.sandbox.config())?;
+    let run = Run {
+        tool: args.tool.as_deref(),
+        seed: args.seed,
+        started_at: input::now(),
+        cancel: Some(cancel),
+        ..Run::default()
+    };
+    let report = toolbox.exec(&draft, &params, &args.limits.budget(), &run)?;
+    let exit = Exit::of(&report.outcome);
+    if json {
+        writeln!(streams.output, "{}", Answer::of(None, report).to_json())?;
+    } else {
+        print_text(&report, lang, streams)?;
+    }
+    streams.output.flush()?;
+    Ok(exit)
+}
+
+/// The result on standard output, everything else on standard error.
+fn print_text(report: &Report, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    for log in &report.logs {
+        writeln!(streams.errors, "{}", visible(&log.text))?;
+    }
+    for warning in &report.warnings {
+        let word = if lang == Lang::Ja { "警告" } else { "warning" };
+        let path = if warning.path.is_empty() { "/" } else { &warning.path };
+        writeln!(streams.errors, "{word}: {}: {}", visible(path), visible(&warning.message))?;
+    }
+    if let Outcome::Returned(Some(value)) = &report.outcome {
+        let text = value.to_text();
+        let text = if streams.output_is_terminal { visible(&text) } else { text };
+        writeln!(streams.output, "{text}")?;
+    }
+    for line in lines(&report.outcome, lang) {
+        writeln!(streams.errors, "{}", visible(&line))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! Why a command did not run a tool, and how that is said.
+
+use std::io::ErrorKind;
+
+use toolcell::{DraftError, ExecError, JsonError, Lang, StartError, headline};
+
+use crate::Streams;
+use crate::answer::{Answer, ErrorBody, visible};
+use crate::exit::Exit;
+
+/// Why there is no result.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A file cannot be read.
+    File { path: String, error: std::io::Error },
+    /// The source is no draft.
+    Draft(DraftError),
+    /// The parameters cannot be used.
+    Params(JsonError),
+    /// The parameters are not even text.
+    ParamsNotUtf8,
+    /// Two things are to be read from standard input.
+    OneInput,
+    /// The sandbox does not start.
+    Start(StartError),
+    /// The sandbox did not take the call.
+    Exec(ExecError),
+    /// Standard input or output failed.
+    Stream(std::io::Error),
+}
+
+impl Failure {
+    /// The exit status.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::File { error, .. } if error.kind() == ErrorKind::NotFound => Exit::NotFound,
+            Self::File { .. } | Self::Draft(_) | Self::Params(_) | Self::ParamsNotUtf8 | Self::OneInput => Exit::Usage,
+            Self::Start(error) if error.code() == "integrity" => Exit::Integrity,
+            Self::Exec(error) if error.code() == "limit-invalid" => Exit::Usage,
+            Self::Start(_) | Self::Exec(_) => Exit::Limit,
+            // Whoever reads our output has gone: nothing is wrong.
+            Self::Stream(error) if error.kind() == ErrorKind::BrokenPipe => Exit::Done,
+            Self::Stream(_) => Exit::Bug,
+        }
+    }
+
+    /// The stable code.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::File { error, .. } if error.kind() == ErrorKind::NotFound => "file-not-found",
+            Self::File { .. } => "file-unreadable",
+            Self::Draft(error) => error.code(),
+            Self::Params(error) => error.code(),
+            Self::ParamsNotUtf8 => "parameters-invalid",
+            Self::OneInput => "usage",
+            Self::Start(error) => error.code(),
+            Self::Exec(error) => error.code(),
+            Self::Stream(_) => "stream",
+        }
+    }
+
+    fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::File { .. } => Some("name a file of JavaScript, or `-` for standard input"),
+            Self::Draft(error) => Some(error.hint()),
+            Self::OneInput => Some("hand one of them in as a file: FILE, or @FILE for parameters"),
+            Self::Params(_) | Self::ParamsNotUtf8 => {
+                Some("parameters are a JSON object, such as '{\"numbers\": [1, 2]}', or @FILE, or -")
+            }
+            Self::Start(error) => Some(error.hint()),
+            Self::Exec(error) => Some(error.hint()),
+            Self::Stream(_) => None,
+        }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            Self::File { path, error } => format!("{path}: {}", reason(error)),
+            Self::Draft(error) => error.to_string(),
+            Self::Params(error) => error.to_string(),
+            Self::ParamsNotUtf8 => "the parameters are not UTF-8".to_owned(),
+            Self::OneInput => "the tool and its parameters cannot both come from standard input".to_owned(),
+            Self::Start(error) => error.to_string(),
+            Self::Exec(error) => error.to_string(),
+            Self::Stream(error) => reason(error),
+        }
+    }
+
+    /// The same as part of an answer.
+    pub(crate) fn body(&self) -> ErrorBody {
+        ErrorBody::refusal(self.code(), self.message(), self.hint())
+    }
+
+    /// Says it, and gives the exit status.
+    pub(crate) fn print(&self, json: bool, lang: Lang, streams: &mut Streams<'_>) -> Exit {
+        let exit = self.exit();
+        if exit == Exit::Done {
+            return exit;
+        }
+        // Where even this cannot be written, the exit status still says that something failed.
+        let _ = if json {
+            writeln!(streams.output, "{}", Answer::refused(None, self.body()).to_json())
+        } else {
+            self.print_text(lang, streams)
+        };
+        exit
+    }
+
+    fn print_text(&self, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+        let (error, hint) = match lang {
+            Lang::En => ("error", "hint"),
+            Lang::Ja => ("エラー", "ヒント"),
+        };
+        let message = visible(&self.message());
+        match headline(self.code(), lang) {
+            Some(headline) => writeln!(streams.errors, "{error}: {headline}: {message}")?,
+            None => writeln!(streams.errors, "{error}: {message}")?,
+        }
+        self.hint().map_or(Ok(()), |text| writeln!(streams.errors, "{hint}: {text}"))
+    }
+}
+
+/// What the system said, without its error number.
+fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "no such file".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::IsADirectory => "is a directory".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+impl From<DraftError> for Failure {
+    fn from(error: DraftError) -> Self {
+        Self::Draft(error)
+    }
+}
+
+impl From<JsonError> for Failure {
+    fn from(error: JsonError) -> Self {
+        Self::Params(error)
+    }
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Self {
+        Self::Start(error)
+    }
+}
+
+impl From<ExecError> for Failure {
+    fn from(error: ExecError) -> Self {
+        Self::Exec(error)
+    }
+}

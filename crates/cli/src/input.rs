@@ -1,0 +1,81 @@
+//! Reading what a command is given.
+//!
+//! Invariant: nothing is read without a limit.
+
+use std::fs::File;
+use std::io::Read;
+use std::time::{Duration, SystemTime};
+
+use toolcell::{Budget, Draft, Params, SOURCE_LIMIT};
+
+use crate::Streams;
+use crate::failure::Failure;
+
+/// The longest parameters, in bytes.
+pub(crate) const PARAMS_LIMIT: u64 = 64 << 20;
+
+/// The draft in a file, or in standard input for `-`.
+pub(crate) fn draft(path: &str, streams: &mut Streams<'_>) -> Result<Draft, Failure> {
+    // One byte more than allowed tells a draft that is too large; its real size is asked for below.
+    let most = SOURCE_LIMIT as u64 + 1;
+    if path == "-" {
+        let bytes = read(&mut *streams.input, most)?;
+        return Ok(Draft::from_bytes("stdin.js", &bytes)?);
+    }
+    let failed = |error| Failure::File { path: path.to_owned(), error };
+    let file = File::open(path).map_err(failed)?;
+    let size = file.metadata().map_err(failed)?.len();
+    if size > SOURCE_LIMIT as u64 {
+        let actual = usize::try_from(size).unwrap_or(usize::MAX);
+        return Err(Failure::Draft(toolcell::DraftError::TooLarge { actual }));
+    }
+    let bytes = read(file, most).map_err(failed)?;
+    let name = path.rsplit('/').next().unwrap_or(path);
+    Ok(Draft::from_bytes(name, &bytes)?)
+}
+
+/// The parameters: JSON text, `@FILE`, or `-` for standard input.
+pub(crate) fn params(word: &str, streams: &mut Streams<'_>) -> Result<Params, Failure> {
+    let bytes = if word == "-" {
+        read(&mut *streams.input, PARAMS_LIMIT)?
+    } else if let Some(path) = word.strip_prefix('@') {
+        let failed = |error| Failure::File { path: path.to_owned(), error };
+        read(File::open(path).map_err(failed)?, PARAMS_LIMIT).map_err(failed)?
+    } else {
+        word.as_bytes().to_vec()
+    };
+    let text = String::from_utf8(bytes).map_err(|_| Failure::ParamsNotUtf8)?;
+    Ok(Params::parse(text)?)
+}
+
+/// At most `most` bytes.
+fn read(from: impl Read, most: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The default budget with these limits.
+pub(crate) fn budget(
+    fuel: Option<u64>,
+    timeout_ms: Option<u64>,
+    memory_mb: Option<u64>,
+    output_bytes: Option<u64>,
+    console_bytes: Option<u64>,
+) -> Budget {
+    let standard = Budget::default();
+    let bytes = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+    Budget {
+        fuel: fuel.unwrap_or(standard.fuel),
+        deadline: timeout_ms.map_or(standard.deadline, Duration::from_millis),
+        memory: memory_mb.map_or(standard.memory, |mib| bytes(mib.saturating_mul(1 << 20))),
+        output: output_bytes.map_or(standard.output, bytes),
+        console: console_bytes.map_or(standard.console, bytes),
+        operations: standard.operations,
+    }
+}
+
+/// The time since 1970, where the virtual clock of a run starts.
+pub(crate) fn now() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}

@@ -1,0 +1,81 @@
+//! The operations as commands: turns words into verbs, and outcomes into exit codes.
+//!
+//! Reading order: [`args`] is what can be typed, [`exec`], [`batch`] and [`doctor`] are the commands, [`answer`] is
+//! what they print of a run, [`failure`] what they print where there was none, and [`exit`] the exit status.
+//!
+//! Invariant: this is the only crate that knows arguments, streams and exit codes. Results go to stdout, everything
+//! else to stderr.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the command line is where files and the environment are read"
+)]
+
+mod answer;
+mod args;
+mod batch;
+mod doctor;
+mod exec;
+mod exit;
+mod failure;
+mod input;
+
+use std::io::{IsTerminal, Read, Write};
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use toolcell::CancelToken;
+
+use args::{Args, Command};
+use exit::Exit;
+use failure::Failure;
+
+/// What a command reads and writes.
+pub struct Streams<'a> {
+    /// Standard input.
+    pub input: &'a mut dyn Read,
+    /// Standard output: results.
+    pub output: &'a mut dyn Write,
+    /// Standard error: everything else.
+    pub errors: &'a mut dyn Write,
+    /// Whether a person looks at the output, so that control characters must not reach it.
+    pub output_is_terminal: bool,
+}
+
+/// Runs the command of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cancel = CancelToken::new();
+    let handler = cancel.clone();
+    // Without a handler, Ctrl-C ends the process at once, which is right as well.
+    let _ = ctrlc::set_handler(move || handler.cancel());
+    let (mut input, mut output, mut errors) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
+    let output_is_terminal = output.is_terminal();
+    let streams = Streams { input: &mut input, output: &mut output, errors: &mut errors, output_is_terminal };
+    run(std::env::args_os(), streams, &cancel).into()
+}
+
+/// Runs one command: `words` are the arguments, the program's name first.
+pub fn run<W>(words: impl IntoIterator<Item = W>, mut streams: Streams<'_>, cancel: &CancelToken) -> Exit
+where
+    W: Into<std::ffi::OsString> + Clone,
+{
+    let args = match Args::try_parse_from(words) {
+        Ok(args) => args,
+        Err(error) => return args::explain(&error, &mut streams),
+    };
+    let lang = args.lang();
+    let json = args.json;
+    let done = match args.command {
+        Command::Exec(exec) => exec::run(&exec, json, lang, &mut streams, cancel),
+        Command::Batch(batch) => batch::run(batch, &mut streams, cancel),
+        Command::Doctor(doctor) => doctor::run(doctor, json, &mut streams),
+    };
+    done.unwrap_or_else(|failure| failure.print(json, lang, &mut streams))
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::Stream(error)
+    }
+}

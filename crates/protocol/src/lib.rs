@@ -1,0 +1,53 @@
+//! What host and guest say to each other: the frames that cross the Wasm border, and their version.
+//!
+//! A frame is one value of this crate in the [postcard wire format](https://postcard.jamesmunns.com/wire-format).
+//! The host writes a request into the buffer that the guest's `buffer(len)` returns and calls the export named
+//! after the verb; the guest answers with `ptr << 32 | len` of a [`Reply`].
+//!
+//! Invariant: this crate knows neither JavaScript nor Wasm. JSON crosses as text and is parsed by whoever needs it,
+//! so that a number or a lone surrogate is never changed on the way.
+
+mod frame;
+mod reply;
+mod request;
+
+pub use frame::{FrameError, decode, encode};
+pub use reply::{Exceeded, Operation, Reply, Thrown, Warning};
+pub use request::{Call, Failure, Grant, Load, Resume, Settled};
+
+/// The version of everything in this crate; the guest exports it as `abi_version`, the host refuses another one.
+///
+/// `fixtures/protocol/` holds golden frames of this version: a change of the bytes needs a new number.
+pub const ABI_VERSION: u32 = 1;
+
+/// The deepest nesting of arrays and objects that parameters and results may have, in levels.
+///
+/// Well below what common parsers refuse (1,000 in `CPython`'s `json`), so that what leaves a cell can be read.
+pub const MAX_DEPTH: usize = 512;
+
+/// The Wasm module name of the imports that are Toolcell's own.
+pub const IMPORT_MODULE: &str = "toolcell";
+
+/// Severity of a console line, as the `level` argument of the `log` import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// `console.debug`
+    Debug,
+    /// `console.log`
+    Log,
+    /// `console.info`
+    Info,
+    /// `console.warn`
+    Warn,
+    /// `console.error`
+    Error,
+}
+
+impl Level {
+    /// The level with this number, if there is one: 0 is [`Level::Debug`], 4 is [`Level::Error`].
+    #[must_use]
+    pub fn from_number(number: u32) -> Option<Self> {
+        [Self::Debug, Self::Log, Self::Info, Self::Warn, Self::Error].get(usize::try_from(number).ok()?).copied()
+    }
+}

@@ -1,0 +1,145 @@
+//! Source text as the model wrote it.
+//!
+//! Invariant: a [`Draft`] is text of a size that every later stage can bear; nothing else is known about it yet.
+
+/// The longest source of a tool, in bytes.
+///
+/// Parsers of JavaScript recurse over their input: a limit on it is what bounds their stack.
+pub const SOURCE_LIMIT: usize = 64 * 1024;
+
+/// Source text, as the model wrote it.
+///
+/// # Examples
+/// ```
+/// use toolcell_tool::Draft;
+///
+/// let draft = Draft::from_bytes("sum.js", b"const execute = ({ a, b }) => a + b")?;
+/// assert_eq!(draft.name(), "sum.js");
+/// assert_eq!(Draft::from_bytes("empty.js", b" \n").unwrap_err().code(), "source-invalid");
+/// # Ok::<(), toolcell_tool::DraftError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Draft {
+    name: String,
+    source: String,
+}
+
+impl Draft {
+    /// Takes the bytes of a file or a request.
+    ///
+    /// # Errors
+    /// `source-too-large`, `source-invalid` (empty, binary, or not UTF-8).
+    pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self, DraftError> {
+        // The size comes first: nothing that is too large is looked at.
+        if bytes.len() > SOURCE_LIMIT {
+            return Err(DraftError::TooLarge { actual: bytes.len() });
+        }
+        let source = std::str::from_utf8(bytes).map_err(|error| {
+            let line = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
+            if bytes.contains(&0) { DraftError::Binary { line } } else { DraftError::NotUtf8 { line } }
+        })?;
+        // Editors count columns without the byte order mark, so it must not be there when positions are made.
+        let source = source.strip_prefix('\u{feff}').unwrap_or(source);
+        if let Some((before, _)) = source.split_once('\0') {
+            return Err(DraftError::Binary { line: before.matches('\n').count() + 1 });
+        }
+        if source.trim().is_empty() {
+            return Err(DraftError::Empty);
+        }
+        Ok(Self { name: name.replace('\0', "\u{fffd}"), source: source.to_owned() })
+    }
+
+    /// What stack traces call it, usually a file's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+}
+
+/// Why some bytes are no draft.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DraftError {
+    /// There is nothing in it.
+    #[error("the source is empty")]
+    Empty,
+    /// It is longer than [`SOURCE_LIMIT`].
+    #[error("the source is {actual} bytes, the limit is {SOURCE_LIMIT}")]
+    TooLarge {
+        /// Its length in bytes.
+        actual: usize,
+    },
+    /// It has a NUL character in it.
+    #[error("the source is a binary file: it has a NUL byte in line {line}")]
+    Binary {
+        /// Line of the first one, counted from 1.
+        line: usize,
+    },
+    /// It is not UTF-8.
+    #[error("the source is not UTF-8: line {line} has bytes that are no character")]
+    NotUtf8 {
+        /// Line of the first one, counted from 1.
+        line: usize,
+    },
+}
+
+impl DraftError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::TooLarge { .. } => "source-too-large",
+            Self::Empty | Self::Binary { .. } | Self::NotUtf8 { .. } => "source-invalid",
+        }
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Empty => "write a tool that declares `function execute(params)`",
+            Self::TooLarge { .. } => "hand large data in as parameters, and split what does two things",
+            Self::Binary { .. } => "hand in the source text of the tool",
+            Self::NotUtf8 { .. } => "save the file as UTF-8",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(bytes: &[u8], expect: Result<&str, &str>) {
+        let actual = Draft::from_bytes("t.js", bytes);
+        let actual = actual.as_ref().map(Draft::source).map_err(ToString::to_string);
+        assert_eq!(actual, expect.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn text_passes_without_its_byte_order_mark() {
+        check(b"let a", Ok("let a"));
+        check("\u{feff}let a".as_bytes(), Ok("let a"));
+        check("const 名前 = 1".as_bytes(), Ok("const 名前 = 1"));
+    }
+
+    #[test]
+    fn what_is_no_text_is_named_with_its_line() {
+        check(b"", Err("the source is empty"));
+        check(b" \n\t", Err("the source is empty"));
+        check(b"a\n\0b", Err("the source is a binary file: it has a NUL byte in line 2"));
+        check(b"\x7fELF\0\xff", Err("the source is a binary file: it has a NUL byte in line 1"));
+        check(b"a\n\n\xff", Err("the source is not UTF-8: line 3 has bytes that are no character"));
+    }
+
+    #[test]
+    fn the_limit_is_exact() {
+        assert!(Draft::from_bytes("t.js", &vec![b'a'; SOURCE_LIMIT]).is_ok());
+        check(&vec![b'a'; SOURCE_LIMIT + 1], Err("the source is 65537 bytes, the limit is 65536"));
+    }
+}

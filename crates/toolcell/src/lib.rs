@@ -1,0 +1,19 @@
+//! Toolcell runs the tools that an agent writes while it works, each call in a sealed cell. This is the crate that
+//! hosts embed.
+//!
+//! A [`Toolbox`] holds a sandbox and the scripts that were prepared in it. [`Toolbox::exec`] runs a draft once and
+//! stores nothing.
+//!
+//! Invariant: this crate strings the parts together and adds no way around them.
+
+mod exec;
+mod toolbox;
+
+pub use exec::ExecError;
+pub use toolbox::Toolbox;
+pub use toolcell_host::{
+    Budget, CallError, CancelToken, ENGINE_VERSION, Ended, GUEST_DIGEST, Grant, Json, JsonError, Kind, Level, LogLine,
+    NoOperations, Operation, OperationFailure, Operations, OperationsOfCall, Outcome, Params, PartialSink, Place,
+    Report, Run, SandboxConfig, StartError, Stop, Thrown, Timers, Until, Usage, Warning, WhenFull,
+};
+pub use toolcell_tool::{Draft, DraftError, Lang, SOURCE_LIMIT, headline};

@@ -1,0 +1,134 @@
+// How a tool is found in what a script or module left behind, and how it is called.
+//
+// Invariant: the functions to call are taken once, right after the script ran; a tool that replaces its own
+// `execute`, or any built-in, later on changes nothing here.
+//
+// The accepted shapes are detected, not declared: a function `execute`, an export of it, a default export that is
+// such a function or an object with one, and a factory `(pi) => tool | tool[]` of custom tools.
+
+import { neverAborted } from "./operations.js";
+
+const { isArray } = Array;
+const { apply } = Reflect;
+const { stringify } = JSON;
+const { defineProperty, freeze } = Object;
+const functionText = Function.prototype.call.bind(Function.prototype.toString);
+const test = Function.prototype.call.bind(RegExp.prototype.test);
+const PromiseConstructor = Promise;
+const TypeErrorConstructor = TypeError;
+
+const NO_TOOL =
+  "no tool found: declare `function execute(params)`, export `execute`, or make the default export a function, " +
+  "an object with an `execute` method, or a factory of tools";
+
+// A factory takes `pi`, or mentions the `execute` of the tools that it makes.
+const FACTORY = /^\s*(?:async\s+)?(?:function\b[^(]*)?\(?\s*pi\b|\bexecute\b/;
+
+let shape = "none";
+let tools = [];
+let partial = () => {};
+let factoryApi = {};
+
+/** Gives this module what it needs of the host and of the other modules. */
+export function connect(native, logger) {
+  partial = native.partial;
+  factoryApi = freeze({
+    cwd: "/",
+    logger,
+    get exec() {
+      throw new TypeErrorConstructor("pi.exec is not available: a cell has no processes");
+    },
+    get ui() {
+      throw new TypeErrorConstructor("pi.ui is not available: a cell has nobody to ask");
+    },
+  });
+}
+
+/** Finds the tools in `namespace`, an object with the properties `execute` and `default`. */
+export function adopt(namespace) {
+  const { execute } = namespace;
+  if (typeof execute === "function") {
+    shape = "function";
+    tools = [{ call: (_, params) => execute(params) }];
+    return undefined;
+  }
+  const standard = namespace.default;
+  if (typeof standard === "function") {
+    if (standard.name !== "execute" && test(FACTORY, functionText(standard))) {
+      const made = standard(factoryApi);
+      if (typeof made === "object" && made !== null && typeof made.then === "function") {
+        return new PromiseConstructor((resolve) => resolve(made)).then(adoptFactory);
+      }
+      return adoptFactory(made);
+    }
+    shape = "function";
+    tools = [{ call: (_, params) => standard(params) }];
+    return undefined;
+  }
+  if (typeof standard === "object" && standard !== null && typeof standard.execute === "function") {
+    const method = standard.execute;
+    shape = "object";
+    tools = [{ ...manifest(standard), call: (_, params) => apply(method, standard, [params]) }];
+    return undefined;
+  }
+  throw new TypeErrorConstructor(NO_TOOL);
+}
+
+function adoptFactory(made) {
+  const list = isArray(made) ? made : [made];
+  const adopted = [];
+  for (let index = 0; index < list.length; index++) {
+    const tool = list[index];
+    const method = tool?.execute;
+    if (typeof method !== "function" || typeof tool.name !== "string" || tool.name === "") {
+      throw new TypeErrorConstructor(
+        "the factory's tool " + (index + 1) + " of " + list.length + " needs a `name` and an `execute` method",
+      );
+    }
+    append(adopted, {
+      ...manifest(tool),
+      call: (callId, params) =>
+        apply(method, tool, [callId, params, update, freeze({ cwd: "/", hasUI: false }), neverAborted]),
+    });
+  }
+  shape = "factory";
+  tools = adopted;
+}
+
+function manifest({ name, label, description, parameters }) {
+  return { name, label, description, parameters };
+}
+
+/** A factory's `onUpdate`: one partial result. */
+function update(value) {
+  const json = stringify(value);
+  if (json !== undefined) partial(json);
+}
+
+/** Calls the tool named `name`, or the only one, and gives what it returned. */
+export function invoke(name, callId, params) {
+  if (name === undefined && tools.length === 1) return tools[0].call(callId, params);
+  let known = "";
+  for (let index = 0; index < tools.length; index++) {
+    const tool = tools[index];
+    if (name !== undefined && tool.name === name) return tool.call(callId, params);
+    known += (index > 0 ? ", " : "") + (tool.name ?? "(unnamed)");
+  }
+  throw new TypeErrorConstructor(
+    name === undefined
+      ? "this script has " + tools.length + " tools, name one of: " + known
+      : "no tool " + name + ", there is: " + known,
+  );
+}
+
+/** The manifest of all tools, as JSON text. */
+export function describe() {
+  const described = [];
+  for (let index = 0; index < tools.length; index++) append(described, manifest(tools[index]));
+  return stringify({ shape, tools: described });
+}
+
+// An assignment to an index could run a setter that a tool put on Array.prototype.
+function append(array, value) {
+  defineProperty(array, array.length, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+}

@@ -1,0 +1,221 @@
+// Event and EventTarget from `event-target-shim`, and AbortController and AbortSignal on top of them.
+//
+// Invariant: a signal aborts once, and its state and the algorithms of the host's operations that wait for it are
+// settled before any listener of the tool runs, so nothing a listener does or throws can keep an operation going.
+//
+// The known polyfills let any dispatched event of the right name abort a signal and keep `aborted` as a writable
+// property, so the two classes are written here; they are small once there is an EventTarget.
+
+import {
+  Event,
+  EventTarget,
+  getEventAttributeValue,
+  setErrorHandler,
+  setEventAttributeValue,
+  setWarningHandler,
+} from 'event-target-shim';
+
+import { reportUncaught } from './console.js';
+import { DOMException } from './dom-exception.js';
+import {
+  ArrayPrototypePush,
+  Number,
+  Set,
+  SetIteratorPrototypeNext,
+  SetPrototypeAdd,
+  SetPrototypeDelete,
+  SetPrototypeValues,
+  TypeError,
+  uncurryThis,
+} from './intrinsics.js';
+import { inspectCustom, shapeClass } from './webidl.js';
+
+export { Event, EventTarget };
+
+// What a listener throws has no caller to go to; what the shim would warn about is allowed by the standard.
+setErrorHandler(reportUncaught);
+setWarningHandler(() => {});
+
+const dispatchEvent = uncurryThis(EventTarget.prototype.dispatchEvent);
+const constructionKey = {};
+
+// Set by the static block of AbortSignal, which alone can reach its private fields.
+let abortSignal;
+let waitForSignal;
+let isSignal;
+
+export class AbortSignal extends EventTarget {
+  #aborted = false;
+  #reason = undefined;
+  #algorithms = new Set();
+  // A signal made by `any` follows signals that were not; those know whom to abort along with them.
+  #sources = undefined;
+  #dependents = new Set();
+
+  static {
+    abortSignal = (signal, reason) => signal.#abort(reason);
+    waitForSignal = (signal, algorithm) => {
+      const algorithms = signal.#algorithms;
+      SetPrototypeAdd(algorithms, algorithm);
+      return () => {
+        SetPrototypeDelete(algorithms, algorithm);
+      };
+    };
+    isSignal = (value) => typeof value === 'object' && value !== null && #aborted in value;
+  }
+
+  constructor(key = undefined) {
+    if (key !== constructionKey) throw new TypeError('Illegal constructor');
+    super();
+  }
+
+  static abort(reason = undefined) {
+    const signal = new AbortSignal(constructionKey);
+    signal.#abort(reason);
+    return signal;
+  }
+
+  static any(signals) {
+    const checked = [];
+    for (const signal of signals) {
+      if (!isSignal(signal)) {
+        throw new TypeError('AbortSignal.any needs an iterable of AbortSignal objects');
+      }
+      ArrayPrototypePush(checked, signal);
+    }
+    const signal = new AbortSignal(constructionKey);
+    signal.#follow(checked);
+    return signal;
+  }
+
+  static timeout(milliseconds) {
+    const delay = Number(milliseconds);
+    if (!(delay >= 0 && delay <= Number.MAX_SAFE_INTEGER)) {
+      throw new TypeError('The delay of AbortSignal.timeout must be a number of milliseconds, zero or more');
+    }
+    // Asked for by its bare name when it is needed: timers may be granted later than this is evaluated.
+    if (typeof setTimeout !== 'function') {
+      throw new DOMException('AbortSignal.timeout needs timers, and this environment has none', 'NotSupportedError');
+    }
+    const signal = new AbortSignal(constructionKey);
+    setTimeout(() => {
+      signal.#abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+    }, delay);
+    return signal;
+  }
+
+  get aborted() {
+    return this.#aborted;
+  }
+
+  get reason() {
+    return this.#reason;
+  }
+
+  throwIfAborted() {
+    if (this.#aborted) throw this.#reason;
+  }
+
+  get onabort() {
+    void this.#aborted;
+    return getEventAttributeValue(this, 'abort');
+  }
+
+  set onabort(value) {
+    void this.#aborted;
+    setEventAttributeValue(this, 'abort', value);
+  }
+
+  [inspectCustom]() {
+    return 'AbortSignal { aborted: ' + this.#aborted + ' }';
+  }
+
+  #follow(signals) {
+    this.#sources = new Set();
+    for (let i = 0; i < signals.length; i++) {
+      if (signals[i].#aborted) {
+        this.#settle(signals[i].#reason);
+        return;
+      }
+    }
+    for (let i = 0; i < signals.length; i++) {
+      if (signals[i].#sources === undefined) {
+        this.#followSource(signals[i]);
+      } else {
+        forEachInSet(signals[i].#sources, (source) => this.#followSource(source));
+      }
+    }
+  }
+
+  #followSource(source) {
+    SetPrototypeAdd(this.#sources, source);
+    SetPrototypeAdd(source.#dependents, this);
+  }
+
+  #settle(reason) {
+    this.#aborted = true;
+    this.#reason = reason === undefined ? new DOMException('This operation was aborted', 'AbortError') : reason;
+  }
+
+  #abort(reason) {
+    if (this.#aborted) return;
+    this.#settle(reason);
+    const aborted = [this];
+    forEachInSet(this.#dependents, (dependent) => {
+      if (dependent.#aborted) return;
+      dependent.#settle(this.#reason);
+      ArrayPrototypePush(aborted, dependent);
+    });
+    this.#dependents = new Set();
+    for (let i = 0; i < aborted.length; i++) aborted[i].#runAlgorithms();
+    for (let i = 0; i < aborted.length; i++) dispatchEvent(aborted[i], new Event('abort'));
+  }
+
+  #runAlgorithms() {
+    const algorithms = this.#algorithms;
+    this.#algorithms = new Set();
+    forEachInSet(algorithms, (algorithm) => algorithm(this.#reason));
+  }
+}
+
+function forEachInSet(set, visit) {
+  const values = SetPrototypeValues(set);
+  for (let step = SetIteratorPrototypeNext(values); !step.done; step = SetIteratorPrototypeNext(values)) {
+    visit(step.value);
+  }
+}
+
+export class AbortController {
+  #signal = new AbortSignal(constructionKey);
+
+  get signal() {
+    return this.#signal;
+  }
+
+  abort(reason = undefined) {
+    abortSignal(this.#signal, reason);
+  }
+
+  [inspectCustom](depth, options, inspect) {
+    return 'AbortController { signal: ' + inspect(this.#signal, options) + ' }';
+  }
+}
+
+// The shim makes its members enumerable itself.
+shapeClass(Event, 'Event', []);
+shapeClass(EventTarget, 'EventTarget', []);
+shapeClass(AbortSignal, 'AbortSignal', ['aborted', 'reason', 'throwIfAborted', 'onabort']);
+shapeClass(AbortController, 'AbortController', ['signal', 'abort']);
+
+/** Whether `value` is an AbortSignal, whatever its prototype says. */
+export function isAbortSignal(value) {
+  return isSignal(value);
+}
+
+/**
+ * Runs `algorithm(reason)` when `signal` aborts, before the tool's listeners hear of it. Returns the function that
+ * takes this back. A signal that is aborted already never runs it; ask `aborted` first.
+ */
+export function onSignalAbort(signal, algorithm) {
+  return waitForSignal(signal, algorithm);
+}

@@ -1,0 +1,138 @@
+// AbortController, AbortSignal, Event, EventTarget, DOMException and queueMicrotask against those of Node.js.
+//
+// Invariant: a signal aborts once, and nobody but its controller or the signals it follows can abort it.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { createRealm, gives, same } from './helpers.js';
+
+test('AbortController and AbortSignal', async () => {
+  for (const code of [
+    'const c = new AbortController(); return [c.signal.aborted, c.signal.reason, c.signal === c.signal, c.signal.onabort];',
+    'const c = new AbortController(); c.abort(); return [c.signal.aborted, c.signal.reason, c.signal.reason instanceof DOMException];',
+    'const c = new AbortController(); c.abort("why"); c.abort("again"); return c.signal.reason;',
+    'const c = new AbortController(); c.abort(null); return c.signal.reason;',
+    'const c = new AbortController(); c.abort(undefined); return c.signal.reason;',
+    'const s = AbortSignal.abort(); return [s.aborted, s.reason];',
+    'const s = AbortSignal.abort(7); return [s.aborted, s.reason];',
+    'AbortSignal.abort().throwIfAborted(); return 0;',
+    'AbortSignal.abort(new RangeError()).throwIfAborted(); return 0;',
+    'return new AbortController().signal.throwIfAborted();',
+    'return new AbortSignal();',
+    'return AbortController();',
+    'return Object.getOwnPropertyDescriptor(AbortSignal.prototype, "aborted").get.call({});',
+    'AbortController.prototype.abort.call({}); return 0;',
+    'return new AbortController().signal instanceof EventTarget;',
+    'return Object.keys(new AbortController());',
+    '"use strict"; const s = new AbortController().signal; s.aborted = true; return s.aborted;',
+    '"use strict"; const c = new AbortController(); c.signal = 1; return c.signal === 1;',
+    'const s = new AbortController().signal; s.dispatchEvent(new Event("abort")); return s.aborted;',
+  ]) {
+    await same(code);
+  }
+});
+
+test('abort events', async () => {
+  for (const code of [
+    's.addEventListener("abort", (e) => log.push(e.type, e.target === s, e instanceof Event)); c.abort(); c.abort();',
+    's.onabort = function (e) { log.push(this === s, e.type); }; c.abort();',
+    's.onabort = () => log.push("old"); s.onabort = () => log.push("new"); c.abort();',
+    's.onabort = () => log.push("x"); s.onabort = null; c.abort(); log.push(s.onabort);',
+    's.addEventListener("abort", () => log.push(1), { once: true }); c.abort(); s.dispatchEvent(new Event("abort"));',
+    'const f = () => log.push("f"); s.addEventListener("abort", f); s.addEventListener("abort", f); c.abort();',
+    'const f = () => log.push("f"); s.addEventListener("abort", f); s.removeEventListener("abort", f); c.abort();',
+    's.addEventListener("abort", { handleEvent(e) { log.push(e.type, this.tag); }, tag: 3 }); c.abort();',
+    's.addEventListener("abort", () => log.push(s.aborted, s.reason)); c.abort("r");',
+    's.addEventListener("abort", () => { c.abort("inner"); log.push("once"); }); c.abort("outer"); log.push(s.reason);',
+    's.addEventListener("abort", (e) => { e.stopImmediatePropagation(); log.push(1); }); s.addEventListener("abort", () => log.push(2)); c.abort();',
+    'const other = new AbortController(); s.addEventListener("abort", () => log.push(1), { signal: other.signal }); other.abort(); c.abort();',
+    's.addEventListener("abort", null); c.abort(); log.push(s.aborted);',
+  ]) {
+    await same(`const c = new AbortController(); const s = c.signal; const log = []; ${code} return log;`);
+  }
+});
+
+test('AbortSignal.any', async () => {
+  for (const code of [
+    'const s = AbortSignal.any([]); return s.aborted;',
+    'const s = AbortSignal.any([a.signal, b.signal]); b.abort("b"); a.abort("a"); return [s.aborted, s.reason];',
+    'a.abort("a"); b.abort("b"); const s = AbortSignal.any([b.signal, a.signal]); return [s.aborted, s.reason];',
+    'const s = AbortSignal.any([AbortSignal.any([a.signal]), b.signal]); a.abort("deep"); return s.reason;',
+    'const s = AbortSignal.any([a.signal, a.signal]); let n = 0; s.onabort = () => n++; a.abort(); return n;',
+    'return AbortSignal.any([a.signal, {}]);',
+    'return AbortSignal.any([null]);',
+    'return AbortSignal.any(5);',
+    'return AbortSignal.any();',
+  ]) {
+    await same(`const a = new AbortController(); const b = new AbortController(); ${code}`);
+  }
+  // Node.js 20 takes arrays only.
+  await gives(
+    'const a = new AbortController(); const s = AbortSignal.any(new Set([a.signal])); a.abort(); return s.reason === a.signal.reason;',
+    true,
+  );
+  // Node.js 20 aborts the following signal only after the listeners of the other have run.
+  await gives(
+    `const a = new AbortController(); const s = AbortSignal.any([a.signal]); const log = [];
+     s.onabort = () => log.push('any'); a.signal.onabort = () => log.push('source', s.aborted); a.abort(); return log;`,
+    ['source', true, 'any'],
+  );
+});
+
+test('AbortSignal.timeout needs timers', async () => {
+  await gives('return AbortSignal.timeout(5);', { thrown: { error: 'NotSupportedError', code: 9 } });
+  await gives('return AbortSignal.timeout(-1);', { thrown: { error: 'TypeError' } });
+  const { run } = createRealm();
+  run('var timer; var setTimeout = (f, ms) => { timer = [f, ms]; }; var s = AbortSignal.timeout(50);');
+  assert.deepEqual(run('JSON.stringify([s.aborted, timer[1]])'), '[false,50]');
+  assert.equal(run('timer[0](); s.reason.name + s.reason.code + s.aborted'), 'TimeoutError23true');
+});
+
+test('what a listener throws goes to the console and stops nobody', () => {
+  const { run, logs } = createRealm();
+  run(`const c = new AbortController();
+    c.signal.onabort = () => { throw new RangeError('from listener'); };
+    let heard = false;
+    c.signal.addEventListener('abort', () => { heard = true; });
+    c.abort();`);
+  assert.equal(run('heard'), true);
+  assert.equal(logs.length, 1);
+  assert.equal(logs[0][0], 4);
+  assert.match(logs[0][1], /^Uncaught RangeError: from listener/);
+});
+
+test('Event and EventTarget', async () => {
+  for (const code of [
+    'const e = new Event("x", { cancelable: true }); return [e.type, e.bubbles, e.cancelable, e.defaultPrevented, e.target, e.eventPhase];',
+    'const t = new EventTarget(); t.addEventListener("x", (e) => e.preventDefault()); return [t.dispatchEvent(new Event("x", { cancelable: true })), t.dispatchEvent(new Event("x"))];',
+    'class T extends EventTarget {} const t = new T(); let n = 0; t.addEventListener("x", () => n++); t.dispatchEvent(new Event("x")); return n;',
+    'class E extends Event { d = 5; } const t = new EventTarget(); let d; t.addEventListener("x", (e) => { d = e.d; }); t.dispatchEvent(new E("x")); return d;',
+    'EventTarget.prototype.addEventListener.call({}, "x", () => {}); return 0;',
+    'return Event("x");',
+  ]) {
+    await same(code);
+  }
+});
+
+test('DOMException', async () => {
+  for (const code of [
+    'const e = new DOMException("m", "AbortError"); return [e.name, e.message, e.code, e instanceof Error, e instanceof DOMException];',
+    'const e = new DOMException(); return [e.name, e.message, e.code];',
+    'return [DOMException.ABORT_ERR, DOMException.DATA_CLONE_ERR, new DOMException("", "TimeoutError").code];',
+    'return String(new DOMException("m", "NotFoundError"));',
+  ]) {
+    await same(code);
+  }
+});
+
+test('queueMicrotask', async () => {
+  for (const code of [
+    'const log = []; queueMicrotask(() => log.push(1)); log.push(0); return Promise.resolve().then(() => {}).then(() => log);',
+    'queueMicrotask(); return 0;',
+    'queueMicrotask("x"); return 0;',
+    'return queueMicrotask(() => {});',
+  ]) {
+    await same(code);
+  }
+});

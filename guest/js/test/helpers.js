@@ -1,0 +1,147 @@
+// Evaluates the bundle in a bare realm and compares what it does with what Node.js does.
+//
+// Invariant: the realm has the built-ins of the language and nothing of Node.js, so the tests also cover the packages
+// that stand in for what the engine lacks. The native functions are made here of Node.js' own URL and text classes.
+//
+// Code for a realm must not say `globalThis`, `SharedArrayBuffer` and the like: the bundle ends by hiding them.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import vm from 'node:vm';
+
+import { describe } from './describe.js';
+
+const bundle = new vm.Script(readFileSync(new URL('../dist/prelude.js', import.meta.url), 'utf8'), {
+  filename: 'prelude.js',
+});
+
+const parts = [
+  'href', 'origin', 'protocol', 'username', 'password', 'host', 'hostname', 'port', 'pathname', 'search', 'hash',
+];
+
+function wellFormed(text) {
+  assert.equal(typeof text, 'string');
+  assert.ok(text.isWellFormed(), 'the native functions take well-formed strings only');
+  return text;
+}
+
+function partsOf(url) {
+  return parts.map((part) => url[part]);
+}
+
+/** The native functions. What they return must be copied into the realm, see `adopt`. */
+function makeNative(log) {
+  return {
+    urlParse(href, base) {
+      wellFormed(href);
+      if (base !== undefined) wellFormed(base);
+      return URL.canParse(href, base) ? partsOf(new URL(href, base)) : undefined;
+    },
+    urlSet(href, part, value) {
+      assert.ok(parts.includes(part) && part !== 'origin');
+      const url = new URL(wellFormed(href));
+      try {
+        url[part] = wellFormed(value);
+      } catch {
+        return undefined;
+      }
+      return partsOf(url);
+    },
+    // The leading question mark keeps one that belongs to the text from being stripped.
+    formParse: (text) => [...new URLSearchParams(`?${wellFormed(text)}`)].flat(),
+    formSerialize(flat) {
+      const params = new URLSearchParams();
+      for (let i = 0; i < flat.length; i += 2) params.append(wellFormed(flat[i]), wellFormed(flat[i + 1]));
+      return params.toString();
+    },
+    utf8Encode: (text) => new TextEncoder().encode(wellFormed(text)),
+    utf8Decode(buffer, offset, length, fatal) {
+      const decoder = new TextDecoder('utf-8', { fatal, ignoreBOM: true });
+      try {
+        return decoder.decode(new Uint8Array(buffer, offset, length));
+      } catch {
+        return undefined;
+      }
+    },
+    log(level, text) {
+      log(level, wellFormed(text));
+    },
+  };
+}
+
+// The functions that only the tool runtime uses, which comes with the bundle but is not what is tested here.
+const runtimeOnly = `random: () => 0.5, partial: () => {}, start: () => 1, cancel: () => {},`;
+
+// Runs inside the realm, so that arrays and bytes handed to the bundle are the realm's own.
+const adopt = `(native) => {
+  const { from } = Array;
+  const bytesFrom = Uint8Array.from.bind(Uint8Array);
+  const array = (items) => items && from(items);
+  globalThis.__toolcell_native = {
+    url: {
+      parse: (href, base) => array(native.urlParse(href, base)),
+      set: (href, part, value) => array(native.urlSet(href, part, value)),
+    },
+    form: { parse: (text) => array(native.formParse(text)), serialize: native.formSerialize },
+    utf8: { encode: (text) => bytesFrom(native.utf8Encode(text)), decode: native.utf8Decode },
+    log: native.log,
+    ${runtimeOnly}
+  };
+}`;
+
+/** A fresh realm in which the bundle has been evaluated. `logs` collects what the console wrote as [level, text]. */
+export function createRealm({ before = '', log } = {}) {
+  const context = vm.createContext({});
+  const logs = [];
+  const run = (code) => vm.runInContext(code, context);
+  const names = () => new Set(run('Reflect.ownKeys(this)'));
+  run('delete globalThis.console');
+  run(before);
+  run(adopt)(makeNative(log ?? ((level, text) => logs.push([level, text]))));
+  const namesBefore = names();
+  bundle.runInContext(context);
+  return {
+    logs,
+    run,
+    added: [...names()].filter((name) => !namesBefore.has(name)).sort(),
+    removed: [...namesBefore].filter((name) => !names().has(name)),
+  };
+}
+
+/** Evaluates an expression, or the body of a function that returns, and describes its value or what it threw. */
+function wrap(code) {
+  const body = /\breturn\b|\bthrow\b/.test(code) ? code : `return (${code});`;
+  return `(async () => {
+    const describe = ${describe};
+    const failed = (error) => ({ thrown: describe(error) });
+    let result;
+    try {
+      result = (() => { ${body} })();
+    } catch (error) {
+      return JSON.stringify(failed(error));
+    }
+    try {
+      return JSON.stringify(describe(await result));
+    } catch (error) {
+      return JSON.stringify(failed(error));
+    }
+  })()`;
+}
+
+let shared;
+
+/** What the bundle makes of `code`. */
+export async function actual(code, realm = (shared ??= createRealm())) {
+  return JSON.parse(await realm.run(wrap(code)));
+}
+
+/** Asserts that the bundle makes of `code` what Node.js makes of it. */
+export async function same(code) {
+  const expected = JSON.parse(await vm.runInThisContext(wrap(code)));
+  assert.deepEqual(await actual(code), expected, code);
+}
+
+/** Asserts what the bundle makes of `code`, where Node.js is no model. */
+export async function gives(code, expected) {
+  assert.deepEqual(await actual(code), expected, code);
+}

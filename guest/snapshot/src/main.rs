@@ -1,0 +1,92 @@
+//! Runs the guest's initialiser once and writes the module that starts after it: `toolcell-snapshot IN.wasm OUT.wasm`.
+//!
+//! Invariant: the output depends on the input alone. The initialiser sees a clock that stands still and random bytes
+//! that are zero, so a second build gives the same bytes.
+
+use anyhow::{Context as _, Result, bail};
+use wasmtime::{Caller, Config, Engine, Extern, Linker, Store};
+use wasmtime_wasi::WasiCtxBuilder;
+use wasmtime_wasi::p1::{WasiP1Ctx, add_to_linker_async};
+use wasmtime_wizer::{InstanceState, SnapshotVal, Wizer};
+
+/// The function that the guest wants to have run before the snapshot.
+const INITIALIZER: &str = "initialize";
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [input, output] = arguments.as_slice() else {
+        bail!("usage: toolcell-snapshot IN.wasm OUT.wasm");
+    };
+    let wasm = std::fs::read(input).with_context(|| format!("cannot read {input}"))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let snapshot = runtime.block_on(snapshot(&wasm))?;
+    std::fs::write(output, &snapshot).with_context(|| format!("cannot write {output}"))
+}
+
+/// The module that starts where the initialiser of `wasm` ended.
+async fn snapshot(wasm: &[u8]) -> Result<Vec<u8>> {
+    let mut wizer = Wizer::new();
+    wizer.init_func(INITIALIZER);
+    let (context, instrumented) = wizer.instrument(wasm)?;
+
+    let mut config = Config::new();
+    config.max_wasm_stack(8 << 20).async_stack_size(12 << 20);
+    let engine = Engine::new(&config)?;
+    let module = wasmtime::Module::new(&engine, &instrumented)?;
+    let mut linker: Linker<WasiP1Ctx> = Linker::new(&engine);
+    linker.allow_shadowing(true);
+    add_to_linker_async(&mut linker, |wasi| wasi)?;
+    stand_still(&mut linker)?;
+    linker.define_unknown_imports_as_traps(&module)?;
+
+    let wasi = WasiCtxBuilder::new().inherit_stderr().build_p1();
+    let mut store = Store::new(&engine, wasi);
+    let instance = linker.instantiate_async(&mut store, &module).await?;
+    let initialize = instance.get_typed_func::<(), ()>(&mut store, INITIALIZER)?;
+    initialize.call_async(&mut store, ()).await?;
+    wizer.snapshot(&context, &mut State { store, instance }).await.map_err(Into::into)
+}
+
+/// Replaces the clock and the random source, the only imports whose answers vary.
+fn stand_still(linker: &mut Linker<WasiP1Ctx>) -> Result<()> {
+    const WASI: &str = "wasi_snapshot_preview1";
+    linker.func_wrap(WASI, "clock_time_get", |mut caller: Caller<'_, WasiP1Ctx>, _: i32, _: i64, at: i32| {
+        fill(&mut caller, at, 8)
+    })?;
+    linker.func_wrap(WASI, "random_get", |mut caller: Caller<'_, WasiP1Ctx>, at: i32, len: i32| {
+        fill(&mut caller, at, len)
+    })?;
+    Ok(())
+}
+
+/// Writes `len` zero bytes at `at`; 0 is WASI's success.
+fn fill(caller: &mut Caller<'_, WasiP1Ctx>, at: i32, len: i32) -> wasmtime::Result<i32> {
+    let Some(Extern::Memory(memory)) = caller.get_export("memory") else {
+        wasmtime::bail!("the guest exports no memory");
+    };
+    memory.write(caller, usize::try_from(at)?, &vec![0; usize::try_from(len)?])?;
+    Ok(0)
+}
+
+/// What the snapshot is taken of.
+struct State {
+    store: Store<WasiP1Ctx>,
+    instance: wasmtime::Instance,
+}
+
+impl InstanceState for State {
+    async fn global_get(&mut self, name: &str, _: wasmtime_wizer::ValType) -> SnapshotVal {
+        match self.instance.get_global(&mut self.store, name).map(|global| global.get(&mut self.store)) {
+            Some(wasmtime::Val::I32(value)) => SnapshotVal::I32(value),
+            Some(wasmtime::Val::I64(value)) => SnapshotVal::I64(value),
+            Some(wasmtime::Val::F32(bits)) => SnapshotVal::F32(bits),
+            Some(wasmtime::Val::F64(bits)) => SnapshotVal::F64(bits),
+            other => panic!("the global {name} cannot be part of a snapshot: {other:?}"),
+        }
+    }
+
+    async fn memory_contents(&mut self, name: &str, contents: impl FnOnce(&[u8]) + Send) {
+        let memory = self.instance.get_memory(&mut self.store, name).expect("wizer names memories that exist");
+        contents(memory.data(&self.store));
+    }
+}

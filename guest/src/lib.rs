@@ -1,0 +1,17 @@
+//! The guest: QuickJS in Wasm, on the `javy` crate. It evaluates one tool and answers in frames of
+//! `toolcell-protocol`.
+//!
+//! Reading order: [`abi`] is the Wasm border, [`engine`] what exists before any tool does, [`natives`] what the
+//! prelude in `js/` is given, [`tool`] how a tool is found, called and resumed, [`syntax`] where a source is
+//! wrong, [`result`] how a value becomes JSON and [`thrown`] how an error becomes a report.
+//!
+//! Invariant: `unsafe` is in [`abi`] alone, and everything that runs after tool code ran uses only functions that
+//! were captured before.
+
+mod abi;
+mod engine;
+mod natives;
+mod result;
+mod syntax;
+mod thrown;
+mod tool;

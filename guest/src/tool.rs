@@ -1,0 +1,254 @@
+//! How a tool is found in a script, called, and resumed.
+//!
+//! Invariant: a reply is made only when the tool's promise is settled, or when no job is left that could settle it.
+//! Jobs that are left after that are dropped with the instance.
+
+use std::cell::RefCell;
+
+use javy::quickjs::promise::PromiseState;
+use javy::quickjs::{Ctx, Error, Function, Module, Object, Persistent, Promise, Result, Value};
+use toolcell_protocol::{Call, Exceeded, Load, Reply, Resume, Thrown};
+
+use crate::engine::{Engine, Hooks};
+use crate::{abi, natives, result, syntax, thrown};
+
+thread_local! {
+    static ACTIVITY: RefCell<Activity> = const { RefCell::new(Activity::Nothing) };
+    static SCRIPT_NAME: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// What a promise that is not settled yet belongs to.
+enum Activity {
+    Nothing,
+    /// A call of the tool.
+    Calling {
+        promise: Persistent<Promise<'static>>,
+        result_bytes: usize,
+    },
+}
+
+/// What ended a request early.
+pub(crate) enum End {
+    /// The context has a pending exception.
+    Thrown,
+    /// The context has a pending exception: the source does not compile, and this is the byte where that shows.
+    Syntax(usize),
+    /// The request is answered already.
+    Reply(Reply),
+}
+
+impl From<Error> for End {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Exception => Self::Thrown,
+            other => Self::Reply(refused("TypeError", &other.to_string())),
+        }
+    }
+}
+
+/// Evaluates a script and finds its tool.
+pub(crate) fn load(engine: &Engine, request: &Load<'_>) -> Reply {
+    SCRIPT_NAME.set(request.name.to_owned());
+    engine.with(|ctx, hooks| {
+        answer(&ctx, hooks, || {
+            let grants: Vec<&str> = request.grants.iter().map(|grant| grant.name()).collect();
+            call_hook::<()>(&ctx, &hooks.grant, (grants,))?;
+            let namespace = match evaluate(&ctx, request) {
+                Err(End::Syntax(offset)) => {
+                    let error = ctx.catch();
+                    return Ok(Reply::Threw(thrown::syntax_report(&ctx, hooks, error, request, offset)));
+                }
+                evaluated => evaluated?,
+            };
+            let adopted: Value<'_> = call_hook(&ctx, &hooks.adopt, (namespace,))?;
+            match adopted.into_promise() {
+                Some(promise) => settled(&ctx, hooks, &promise)?.map_or_else(|| Ok(waiting()), |_| Ok(done())),
+                None => Ok(done()),
+            }
+        })
+    })
+}
+
+/// The manifest of the tools that were loaded.
+pub(crate) fn describe(engine: &Engine) -> Reply {
+    engine.with(|ctx, hooks| {
+        answer(&ctx, hooks, || {
+            let manifest: String = call_hook(&ctx, &hooks.describe, ())?;
+            Ok(Reply::Done { value: Some(manifest), warnings: Vec::new() })
+        })
+    })
+}
+
+/// Calls the tool that was loaded.
+pub(crate) fn call(engine: &Engine, request: &Call<'_>) -> Reply {
+    natives::limit_operations(request.operations);
+    engine.with(|ctx, hooks| {
+        answer(&ctx, hooks, || {
+            let params = ctx.json_parse(request.params)?;
+            let value: Value<'_> = call_hook(&ctx, &hooks.invoke, (request.tool, request.call_id, params))?;
+            let result_bytes = request.result_bytes as usize;
+            match promised(&ctx, hooks, value)? {
+                Ok(promise) => finish(&ctx, hooks, promise, result_bytes),
+                Err(value) => Ok(result::reply(&ctx, hooks, value, result_bytes)?),
+            }
+        })
+    })
+}
+
+/// Settles the promises of the operations that ended, and goes on.
+pub(crate) fn resume(engine: &Engine, request: &Resume<'_>) -> Reply {
+    engine.with(|ctx, hooks| {
+        answer(&ctx, hooks, || {
+            let Activity::Calling { promise, result_bytes } = ACTIVITY.replace(Activity::Nothing) else {
+                return Ok(refused("ProtocolError", "no call is waiting"));
+            };
+            let promise = promise.restore(&ctx)?;
+            for settled in &request.settled {
+                natives::operation_ended();
+                match &settled.result {
+                    Ok(json) => {
+                        let value = ctx.json_parse(*json)?;
+                        call_hook::<()>(&ctx, &hooks.settle, (settled.id, true, value))?;
+                    }
+                    Err(failure) => {
+                        let error = Object::new(ctx.clone())?;
+                        error.set("name", failure.name)?;
+                        error.set("message", failure.message)?;
+                        call_hook::<()>(&ctx, &hooks.settle, (settled.id, false, error))?;
+                    }
+                }
+            }
+            finish(&ctx, hooks, promise, result_bytes)
+        })
+    })
+}
+
+/// Runs jobs until the promise is settled, and makes the reply.
+fn finish<'js>(
+    ctx: &Ctx<'js>,
+    hooks: &Hooks,
+    promise: Promise<'js>,
+    result_bytes: usize,
+) -> std::result::Result<Reply, End> {
+    match settled(ctx, hooks, &promise)? {
+        Some(value) => Ok(result::reply(ctx, hooks, value, result_bytes)?),
+        None => {
+            ACTIVITY.set(Activity::Calling { promise: Persistent::save(ctx, promise), result_bytes });
+            Ok(waiting())
+        }
+    }
+}
+
+/// Runs jobs until the promise is settled: its value, or `None` when no job is left.
+fn settled<'js>(ctx: &Ctx<'js>, hooks: &Hooks, promise: &Promise<'js>) -> std::result::Result<Option<Value<'js>>, End> {
+    let _ = hooks;
+    loop {
+        if natives::operations_exceeded() {
+            return Err(End::Reply(Reply::Exceeded(Exceeded::Operations)));
+        }
+        if promise.state() != PromiseState::Pending {
+            return promise.result::<Value<'_>>().transpose().map_err(End::from);
+        }
+        if !ctx.execute_pending_job() {
+            return Ok(None);
+        }
+    }
+}
+
+/// The promise that a tool's return value is or stands for, or the value itself.
+fn promised<'js>(
+    ctx: &Ctx<'js>,
+    hooks: &Hooks,
+    value: Value<'js>,
+) -> Result<std::result::Result<Promise<'js>, Value<'js>>> {
+    if value.is_promise() {
+        return Promise::from_value(value).map(Ok);
+    }
+    let Some(object) = value.as_object() else { return Ok(Err(value)) };
+    let then: Value<'_> = object.get("then")?;
+    if then.is_function() {
+        return call_hook(ctx, &hooks.assimilate, (value,)).map(Ok);
+    }
+    Ok(Err(value))
+}
+
+/// Runs the source as what it is: a script, or a module where only a module can be written so.
+fn evaluate<'js>(ctx: &Ctx<'js>, request: &Load<'_>) -> std::result::Result<Value<'js>, End> {
+    let as_script = match abi::compile_script(ctx, request.name, request.source) {
+        Ok(script) => {
+            abi::run_script(ctx, &script)?;
+            // A `const execute` is no property of the global object, so the name itself is evaluated.
+            let namespace = Object::new(ctx.clone())?;
+            let execute: Value<'_> = ctx.eval("typeof execute === 'undefined' ? undefined : execute")?;
+            namespace.set("execute", execute)?;
+            return Ok(namespace.into_value());
+        }
+        Err(Error::Exception) => ctx.catch(),
+        Err(error) => return Err(error.into()),
+    };
+    match Module::declare(ctx.clone(), request.name, request.source) {
+        Ok(module) => evaluate_module(ctx, module),
+        Err(Error::Exception) => {
+            let as_module = ctx.catch();
+            Err(syntax::error(ctx, request, as_script, as_module))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn evaluate_module<'js>(
+    ctx: &Ctx<'js>,
+    module: Module<'js, javy::quickjs::module::Declared>,
+) -> std::result::Result<Value<'js>, End> {
+    let (module, promise) = module.eval()?;
+    loop {
+        match promise.state() {
+            PromiseState::Pending if ctx.execute_pending_job() => {}
+            PromiseState::Pending => return Err(End::Reply(waiting())),
+            PromiseState::Resolved | PromiseState::Rejected => break,
+        }
+    }
+    promise.result::<Value<'_>>().transpose()?;
+    Ok(module.namespace()?.into_value())
+}
+
+/// Calls a hook of the prelude.
+fn call_hook<'js, R: javy::quickjs::FromJs<'js>>(
+    ctx: &Ctx<'js>,
+    hook: &Persistent<Function<'static>>,
+    args: impl javy::quickjs::function::IntoArgs<'js>,
+) -> Result<R> {
+    hook.clone().restore(ctx)?.call(args)
+}
+
+/// Makes a reply of whatever ended the request.
+fn answer<'js>(ctx: &Ctx<'js>, hooks: &Hooks, work: impl FnOnce() -> std::result::Result<Reply, End>) -> Reply {
+    let reply = match work() {
+        Ok(reply) | Err(End::Reply(reply)) => reply,
+        Err(End::Thrown) => {
+            let value = ctx.catch();
+            SCRIPT_NAME.with_borrow(|name| Reply::Threw(thrown::report(ctx, hooks, value, name)))
+        }
+        Err(End::Syntax(_)) => refused("SyntaxError", "the source does not compile"),
+    };
+    if natives::operations_exceeded() { Reply::Exceeded(Exceeded::Operations) } else { reply }
+}
+
+fn done() -> Reply {
+    Reply::Done { value: None, warnings: Vec::new() }
+}
+
+fn waiting() -> Reply {
+    let (started, cancelled) = natives::take_operations();
+    Reply::Pending { started, cancelled }
+}
+
+fn refused(name: &str, message: &str) -> Reply {
+    Reply::Threw(Thrown {
+        name: name.to_owned(),
+        message: message.to_owned(),
+        line: None,
+        column: None,
+        stack: String::new(),
+    })
+}

@@ -1,0 +1,85 @@
+//! Compiles the guest ahead of time, once for each kind of machine, so that no process that runs a tool needs a
+//! compiler. See `src/tunables.rs` for what the kinds are.
+//!
+//! Invariant: what is compiled is the guest whose digest is committed beside it.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    unreachable_pub,
+    reason = "a build script has no callers; it reads and writes files; and a build that cannot go on ends"
+)]
+
+#[path = "src/tunables.rs"]
+mod tunables;
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tunables::Kind;
+use wasmtime::{Engine, OptLevel};
+
+fn main() {
+    println!("cargo::rerun-if-changed=src/tunables.rs");
+    println!("cargo::rerun-if-changed=../guest/prebuilt");
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    println!("cargo::rustc-env=TOOLCELL_ENGINE_VERSION={}", engine_version(&root.join("../Cargo.lock")));
+    let guest = pinned_guest(&root.join("../guest/prebuilt"));
+
+    let mut digests =
+        format!("/// blake3 of the guest.\npub(crate) const GUEST: &str = \"{}\";\n", blake3::hash(&guest));
+    for kind in Kind::ALL {
+        let image = compile(kind, &guest);
+        let digest = blake3::hash(&image);
+        fs::write(out.join(format!("{}.cwasm", kind.name())), &image).expect("OUT_DIR is writable");
+        let name = kind.name().to_uppercase();
+        let line = format!("/// blake3 of the {} image.\npub(crate) const {name}: &str = \"{digest}\";\n", kind.name());
+        digests.push_str(&line);
+    }
+    fs::write(out.join("digests.rs"), digests).expect("OUT_DIR is writable");
+}
+
+/// The version of Wasmtime in the lock file: fuel means something only together with it.
+fn engine_version(lock: &Path) -> String {
+    println!("cargo::rerun-if-changed={}", lock.display());
+    let lock = fs::read_to_string(lock).expect("the lock file lies beside the workspace");
+    let (_, after) = lock.split_once("name = \"wasmtime\"\nversion = \"").expect("Wasmtime is locked");
+    after.split('"').next().unwrap_or_default().to_owned()
+}
+
+/// The guest, if it is the one whose digest is committed.
+fn pinned_guest(prebuilt: &Path) -> Vec<u8> {
+    let file = prebuilt.join("guest.wasm");
+    let guest = fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let listed = fs::read_to_string(prebuilt.join("guest.wasm.b3")).expect("the digest lies beside the guest");
+    let pinned = listed.split_whitespace().next().unwrap_or_default();
+    let actual = blake3::hash(&guest).to_string();
+    assert_eq!(actual, pinned, "{} is not the guest that was committed; `make guest` builds it", file.display());
+    guest
+}
+
+/// The image of the guest for one kind of machine.
+fn compile(kind: Kind, guest: &[u8]) -> Vec<u8> {
+    let mut config = tunables::config(kind).expect("the settings are valid");
+    config.cranelift_opt_level(OptLevel::Speed).cranelift_nan_canonicalization(true);
+    if kind != Kind::Interpreted {
+        // A named target keeps the build machine's CPU out of the image. What is switched on beyond the baseline is
+        // x86-64-v2 (every CPU since about 2009); a machine without it gets the interpreter.
+        let target = env::var("TARGET").expect("cargo sets it");
+        config.target(&target).expect("Cranelift knows the target");
+        if target.starts_with("x86_64") {
+            for flag in ["has_sse3", "has_ssse3", "has_sse41", "has_sse42", "has_popcnt"] {
+                // SAFETY: the engine that loads the image checks that the CPU has what it was compiled for.
+                #[expect(unsafe_code, reason = "Wasmtime has no safe way to choose a CPU level")]
+                unsafe {
+                    config.cranelift_flag_enable(flag);
+                }
+            }
+        }
+    }
+    let engine = Engine::new(&config).expect("the settings fit together");
+    engine.precompile_module(guest).expect("the guest is valid")
+}

@@ -1,0 +1,72 @@
+//! What one call may use.
+//!
+//! Invariant: every limit has a safe default and a ceiling, and both stand here.
+
+use std::time::Duration;
+
+use crate::error::CallError;
+
+/// The limits of one call. Each ends in a [`Stop`](crate::Stop) of its own.
+///
+/// # Examples
+/// ```
+/// use toolcell_host::Budget;
+///
+/// let small = Budget { fuel: 50_000, ..Budget::default() };
+/// assert!(small.check().is_ok());
+/// assert_eq!(Budget { fuel: 0, ..small }.check().unwrap_err().code(), "limit-invalid");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// Wasm instructions, about; the deterministic limit. A native image burns some 10 billion a second.
+    /// Loading a script has as much again. 250 billion by default, at most 10^15.
+    pub fuel: u64,
+    /// Wall-clock time, operations of the host included. 30 s by default, at most 600 s.
+    pub deadline: Duration,
+    /// Bytes of the instance's linear memory, the engine's own included (about 6 MiB).
+    /// 64 MiB by default, 8 MiB to 1 GiB.
+    pub memory: usize,
+    /// Bytes of the result's JSON text. 1 MiB by default, at most 64 MiB.
+    pub output: usize,
+    /// Bytes of console text. 64 KiB by default, at most 16 MiB.
+    pub console: usize,
+    /// Operations of the host that are pending at once. 64 by default, at most 10,000.
+    pub operations: u32,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            fuel: 250_000_000_000,
+            deadline: Duration::from_secs(30),
+            memory: 64 << 20,
+            output: 1 << 20,
+            console: 64 << 10,
+            operations: 64,
+        }
+    }
+}
+
+impl Budget {
+    /// The budget itself, if every limit is in its range.
+    ///
+    /// # Errors
+    /// `limit-invalid`, naming the first limit that is out of its range.
+    pub fn check(&self) -> Result<&Self, CallError> {
+        let milliseconds = u64::try_from(self.deadline.as_millis()).unwrap_or(u64::MAX);
+        let limits = [
+            ("fuel", self.fuel, 1, 1_000_000_000_000_000),
+            ("timeout_ms", milliseconds, 1, 600_000),
+            ("memory_bytes", self.memory as u64, 8 << 20, 1 << 30),
+            ("output_bytes", self.output as u64, 1, 64 << 20),
+            ("console_bytes", self.console as u64, 1, 16 << 20),
+            ("operations", u64::from(self.operations), 1, 10_000),
+        ];
+        for (limit, actual, least, most) in limits {
+            if actual < least || actual > most {
+                return Err(CallError::LimitInvalid { limit, actual, least, most });
+            }
+        }
+        Ok(self)
+    }
+}

@@ -1,0 +1,108 @@
+//! The guest, compiled ahead of time: three images, of which the process takes the first that works.
+//!
+//! Invariant: an image is loaded only after its digest was checked, and this is the one place of the host with
+//! `unsafe`.
+
+use wasmtime::{Engine, Module};
+
+use crate::error::StartError;
+use crate::tunables::{self, Kind};
+
+mod digests {
+    include!(concat!(env!("OUT_DIR"), "/digests.rs"));
+}
+
+/// blake3 of the guest that all images were compiled from, in hexadecimal.
+pub const GUEST_DIGEST: &str = digests::GUEST;
+
+/// One compiled guest.
+pub(crate) struct Image {
+    pub(crate) kind: Kind,
+    bytes: &'static [u8],
+    digest: &'static str,
+}
+
+static IMAGES: [Image; 3] = [
+    Image {
+        kind: Kind::Roomy,
+        bytes: include_bytes!(concat!(env!("OUT_DIR"), "/roomy.cwasm")),
+        digest: digests::ROOMY,
+    },
+    Image {
+        kind: Kind::Bounded,
+        bytes: include_bytes!(concat!(env!("OUT_DIR"), "/bounded.cwasm")),
+        digest: digests::BOUNDED,
+    },
+    Image {
+        kind: Kind::Interpreted,
+        bytes: include_bytes!(concat!(env!("OUT_DIR"), "/interpreted.cwasm")),
+        digest: digests::INTERPRETED,
+    },
+];
+
+impl Image {
+    /// The image of this kind.
+    pub(crate) fn of(kind: Kind) -> &'static Self {
+        match kind {
+            Kind::Roomy => &IMAGES[0],
+            Kind::Bounded => &IMAGES[1],
+            Kind::Interpreted => &IMAGES[2],
+        }
+    }
+
+    /// The same image with other bytes, as a corrupted file would have them.
+    #[cfg(test)]
+    fn with_bytes(&self, bytes: &'static [u8]) -> Self {
+        Self { kind: self.kind, bytes, digest: self.digest }
+    }
+
+    /// Checks that the bytes are those that were built in.
+    pub(crate) fn verify(&self) -> Result<Verified<'_>, StartError> {
+        let actual = blake3::hash(self.bytes).to_hex();
+        if actual.as_str() == self.digest {
+            return Ok(Verified(self));
+        }
+        let expected = self.digest;
+        Err(StartError::CorruptedImage { kind: self.kind, expected, actual: actual.to_string() })
+    }
+}
+
+/// An image whose digest was checked.
+pub(crate) struct Verified<'a>(&'a Image);
+
+impl Verified<'_> {
+    /// An engine for this image, with the pool that `pool` describes, and the module in it.
+    pub(crate) fn load(&self, strategy: wasmtime::InstanceAllocationStrategy) -> wasmtime::Result<(Engine, Module)> {
+        let mut config = tunables::config(self.0.kind)?;
+        config.allocation_strategy(strategy);
+        let engine = Engine::new(&config)?;
+        // SAFETY: the bytes are what Wasmtime's compiler made in this crate's build script: their digest, taken
+        // there, has just been checked. Wasmtime itself checks version, settings and CPU features.
+        #[expect(unsafe_code, reason = "loading machine code that we compiled ourselves")]
+        let module = unsafe { Module::deserialize(&engine, self.0.bytes)? };
+        Ok((engine, module))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_image_is_the_one_that_was_built_in() {
+        for kind in Kind::ALL {
+            assert!(Image::of(kind).verify().is_ok(), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn one_flipped_bit_is_an_integrity_error_that_names_the_image() {
+        let image = Image::of(Kind::Interpreted);
+        let mut bytes = image.bytes.to_vec();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        let error = image.with_bytes(bytes.leak()).verify().err().unwrap();
+        assert_eq!(error.code(), "integrity");
+        assert!(error.to_string().starts_with("the interpreted image of the guest is corrupted"), "{error}");
+    }
+}

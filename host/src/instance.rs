@@ -1,0 +1,293 @@
+//! One instance of the guest: made for one call, and thrown away after it.
+//!
+//! Invariant: the guest always runs on a stack of its own, as large as [`tunables`](crate::tunables) says, whatever
+//! thread the call came from; and everything it answers is checked before it is believed.
+
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use toolcell_protocol::{FrameError, Reply, decode, encode};
+use wasmtime::{
+    Engine, Extern, Global, Instance, InstancePre, Memory, Module, ModuleExport, Store, Trap, TypedFunc,
+    UpdateDeadline, Val,
+};
+
+use crate::error::{CallError, StartError};
+use crate::link::{self, Ended, Inside};
+use crate::outcome::Stop;
+use crate::watch::Until;
+
+/// Bytes of a page: the unit in which a prepared script is kept.
+pub(crate) const PAGE: usize = 4096;
+
+/// The guest, ready to be instantiated.
+pub(crate) struct Guest {
+    pub(crate) engine: Engine,
+    pre: InstancePre<Inside>,
+    exports: Exports,
+}
+
+/// Where each export is, so that no call looks one up by name.
+struct Exports {
+    memory: ModuleExport,
+    stack_pointer: ModuleExport,
+    buffer: ModuleExport,
+    load: ModuleExport,
+    describe: ModuleExport,
+    call: ModuleExport,
+    resume: ModuleExport,
+}
+
+/// What the guest can be asked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Verb {
+    Load,
+    Describe,
+    Call,
+    Resume,
+}
+
+impl Guest {
+    /// Links the module and checks that it speaks this host's version of the protocol.
+    pub(crate) fn new(engine: Engine, module: &Module) -> Result<Self, Unusable> {
+        let pre = link::linker(&engine)?.instantiate_pre(module)?;
+        let export = |name: &str| {
+            module.get_export_index(name).ok_or_else(|| wasmtime::format_err!("the guest exports no `{name}`"))
+        };
+        let exports = Exports {
+            memory: export("memory")?,
+            stack_pointer: export("__stack_pointer")?,
+            buffer: export("buffer")?,
+            load: export("load")?,
+            describe: export("describe")?,
+            call: export("call")?,
+            resume: export("resume")?,
+        };
+        let guest = Self { engine, pre, exports };
+        let version = guest.version()?;
+        if version != toolcell_protocol::ABI_VERSION {
+            let host = toolcell_protocol::ABI_VERSION;
+            return Err(Unusable::Refused(StartError::Version { guest: version, host }));
+        }
+        Ok(guest)
+    }
+
+    /// Runs the guest for the first time; on a machine that cannot, this is what fails.
+    fn version(&self) -> wasmtime::Result<u32> {
+        let mut store = Store::new(&self.engine, Inside::new(usize::MAX));
+        store.limiter(|inside| inside);
+        store.set_fuel(1_000_000)?;
+        store.set_epoch_deadline(u64::MAX / 2);
+        let instance = self.pre.instantiate(&mut store)?;
+        let version = instance.get_typed_func::<(), u32>(&mut store, "abi_version")?;
+        now(version.call_async(&mut store, ()))
+    }
+
+    /// A fresh instance.
+    pub(crate) fn instantiate(&self, inside: Inside, until: Until) -> Result<Cell<'_>, CallError> {
+        let mut store = Store::new(&self.engine, inside);
+        store.limiter(|inside| inside);
+        store.epoch_deadline_callback(move |_| {
+            Ok(if until.is_over() { UpdateDeadline::Interrupt } else { UpdateDeadline::Continue(1) })
+        });
+        store.set_epoch_deadline(1);
+        let cell = self.pre.instantiate(&mut store).and_then(|instance| Cell::new(store, instance, &self.exports));
+        cell.map_err(|error| CallError::NoInstance(format!("{error:#}")))
+    }
+}
+
+/// Why an image is not used.
+pub(crate) enum Unusable {
+    /// It does not work on this machine; another one may.
+    Here(wasmtime::Error),
+    /// It must not be used at all.
+    Refused(StartError),
+}
+
+impl From<wasmtime::Error> for Unusable {
+    fn from(error: wasmtime::Error) -> Self {
+        Self::Here(error)
+    }
+}
+
+/// An instance and what the host holds of it.
+pub(crate) struct Cell<'a> {
+    store: Store<Inside>,
+    instance: Instance,
+    memory: Memory,
+    stack_pointer: Global,
+    buffer: TypedFunc<u32, u32>,
+    exports: &'a Exports,
+}
+
+/// The pages of an instance's memory that differ from those of a fresh one.
+pub(crate) struct Pages {
+    numbers: Vec<u32>,
+    bytes: Vec<u8>,
+    memory_bytes: usize,
+    stack_pointer: i32,
+}
+
+impl Pages {
+    /// How many bytes of memory the instance had.
+    pub(crate) fn memory(&self) -> usize {
+        self.memory_bytes
+    }
+
+    /// How many bytes keeping this takes.
+    pub(crate) fn size(&self) -> usize {
+        self.bytes.len() + self.numbers.len() * size_of::<u32>()
+    }
+}
+
+impl<'a> Cell<'a> {
+    fn new(mut store: Store<Inside>, instance: Instance, exports: &'a Exports) -> wasmtime::Result<Self> {
+        let (Some(Extern::Memory(memory)), Some(Extern::Global(stack_pointer)), Some(Extern::Func(buffer))) = (
+            instance.get_module_export(&mut store, &exports.memory),
+            instance.get_module_export(&mut store, &exports.stack_pointer),
+            instance.get_module_export(&mut store, &exports.buffer),
+        ) else {
+            wasmtime::bail!("the guest's exports have other types than the protocol says");
+        };
+        let buffer = buffer.typed(&store)?;
+        Ok(Self { store, instance, memory, stack_pointer, buffer, exports })
+    }
+
+    pub(crate) fn inside(&mut self) -> &mut Inside {
+        self.store.data_mut()
+    }
+
+    /// What is left outside of the instance, which ends here.
+    pub(crate) fn into_inside(self) -> Inside {
+        self.store.into_data()
+    }
+
+    /// Fills the fuel up, without stopping the virtual clock.
+    pub(crate) fn refuel(&mut self, fuel: u64) -> Result<(), CallError> {
+        let left = self.fuel_left();
+        let inside = self.store.data_mut();
+        inside.burn_clock(left);
+        inside.clock_fuel = fuel;
+        self.store.set_fuel(fuel).map_err(|error| CallError::NoInstance(error.to_string()))
+    }
+
+    pub(crate) fn fuel_left(&self) -> u64 {
+        // The engine is always configured to count fuel.
+        self.store.get_fuel().unwrap_or(0)
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.memory.data_size(&self.store)
+    }
+
+    /// The memory as it is.
+    pub(crate) fn memory(&self) -> &[u8] {
+        self.memory.data(&self.store)
+    }
+
+    /// The pages that differ from those of a fresh instance. The shadow stack is left out: it is empty between calls.
+    pub(crate) fn changed_pages(&mut self, fresh: &[u8]) -> wasmtime::Result<Pages> {
+        let stack_pointer = self.stack_pointer.get(&mut self.store).i32().unwrap_or(0);
+        let memory = self.memory.data(&self.store);
+        let mut pages = Pages { numbers: Vec::new(), bytes: Vec::new(), memory_bytes: memory.len(), stack_pointer };
+        let first = usize::try_from(stack_pointer)? / PAGE;
+        for (number, page) in memory.chunks_exact(PAGE).enumerate().skip(first) {
+            let unchanged = match fresh.get(number * PAGE..(number + 1) * PAGE) {
+                Some(before) => page == before,
+                None => page.iter().all(|byte| *byte == 0),
+            };
+            if !unchanged {
+                pages.numbers.push(u32::try_from(number)?);
+                pages.bytes.extend_from_slice(page);
+            }
+        }
+        Ok(pages)
+    }
+
+    /// Makes this fresh instance the one that the pages were taken from.
+    pub(crate) fn restore(&mut self, pages: &Pages) -> wasmtime::Result<()> {
+        let missing = pages.memory_bytes.saturating_sub(self.memory.data_size(&self.store));
+        if missing > 0 {
+            self.memory.grow(&mut self.store, (missing as u64).div_ceil(64 << 10))?;
+        }
+        let memory = self.memory.data_mut(&mut self.store);
+        for (number, page) in pages.numbers.iter().zip(pages.bytes.chunks_exact(PAGE)) {
+            let start = *number as usize * PAGE;
+            memory[start..start + PAGE].copy_from_slice(page);
+        }
+        self.stack_pointer.set(&mut self.store, Val::I32(pages.stack_pointer))
+    }
+
+    /// Asks the guest, and gives its answer or why it ended.
+    pub(crate) fn ask<T: serde::Serialize>(&mut self, verb: Verb, request: &T) -> Result<Reply, Stop> {
+        let frame = encode(request).map_err(|error| Stop::Crashed { detail: error.to_string() })?;
+        self.ask_in_bytes(verb, &frame)
+    }
+
+    fn ask_in_bytes(&mut self, verb: Verb, frame: &[u8]) -> Result<Reply, Stop> {
+        let asked = self.exchange(verb, frame);
+        let inside = self.store.data_mut();
+        if let Some(stop) = inside.stop.take() {
+            return Err(stop);
+        }
+        if inside.memory_refused {
+            return Err(Stop::OutOfMemory { limit: inside.memory_limit });
+        }
+        match asked {
+            Ok(reply) => reply.map_err(|error| Stop::Crashed { detail: error.to_string() }),
+            Err(error) => Err(self.why(&error)),
+        }
+    }
+
+    fn exchange(&mut self, verb: Verb, frame: &[u8]) -> wasmtime::Result<Result<Reply, FrameError>> {
+        let len = u32::try_from(frame.len())?;
+        let at = now(self.buffer.call_async(&mut self.store, len))?;
+        self.memory.write(&mut self.store, at as usize, frame)?;
+        let export = match verb {
+            Verb::Load => &self.exports.load,
+            Verb::Describe => &self.exports.describe,
+            Verb::Call => &self.exports.call,
+            Verb::Resume => &self.exports.resume,
+        };
+        let Some(Extern::Func(function)) = self.instance.get_module_export(&mut self.store, export) else {
+            wasmtime::bail!("the guest exports no function for {verb:?}");
+        };
+        let function = function.typed::<u32, u64>(&self.store)?;
+        let packed = now(function.call_async(&mut self.store, len))?;
+        let (at, len) = ((packed >> 32) as usize, (packed & 0xffff_ffff) as usize);
+        let memory = self.memory.data(&self.store);
+        let Some(bytes) = at.checked_add(len).and_then(|end| memory.get(at..end)) else {
+            wasmtime::bail!("the guest's reply lies outside of its memory");
+        };
+        Ok(decode(bytes))
+    }
+
+    /// What ended the guest.
+    fn why(&self, error: &wasmtime::Error) -> Stop {
+        let inside = self.store.data();
+        match error.downcast_ref::<Trap>() {
+            Some(Trap::OutOfFuel) => Stop::OutOfFuel { limit: inside.clock_fuel },
+            Some(Trap::StackOverflow) => Stop::StackOverflow,
+            // The caller, who knows the deadline and the token, tells the two apart.
+            Some(Trap::Interrupt) => Stop::Cancelled,
+            _ => {
+                let detail = inside.panic_message().unwrap_or_else(|| match error.downcast_ref::<Ended>() {
+                    Some(ended) => ended.to_string(),
+                    None => format!("{error:#}"),
+                });
+                tracing::warn!(detail, "the engine inside a cell failed");
+                Stop::Crashed { detail }
+            }
+        }
+    }
+}
+
+/// The result of a future that is ready at once.
+///
+/// Calls into the guest are asynchronous for their stack alone: nothing in the host ever makes them wait.
+fn now<T>(future: impl Future<Output = wasmtime::Result<T>>) -> wasmtime::Result<T> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(result) => result,
+        Poll::Pending => Err(wasmtime::format_err!("a function of the host made the guest wait")),
+    }
+}

@@ -1,0 +1,40 @@
+//! The sandbox: one call, one instance, within a budget.
+//!
+//! A [`Sandbox`] takes JavaScript, [prepares](Sandbox::prepare) it once, and [calls](Sandbox::call) it any number of
+//! times. Each call runs in a fresh instance of QuickJS compiled to WebAssembly, metered by fuel, ended by a deadline,
+//! with no capability that the caller did not hand in.
+//!
+//! Reading order: [`Budget`] is what a call may use, [`Outcome`] how it ends, [`Sandbox`] what happens in between.
+//!
+//! Invariants: this crate knows nothing of the analysis of tools, so isolation never leans on it; no type of Wasmtime
+//! is in a signature; nothing that a tool does is an `Err`, a panic, or a log line at `error`.
+
+mod budget;
+mod error;
+mod image;
+mod instance;
+mod json;
+mod link;
+mod operations;
+mod outcome;
+mod place;
+mod sandbox;
+mod slots;
+mod tunables;
+mod watch;
+
+pub use budget::Budget;
+pub use error::{CallError, StartError};
+pub use image::GUEST_DIGEST;
+pub use json::{Json, JsonError, Params};
+pub use link::PartialSink;
+pub use operations::{Ended, Grant, NoOperations, Operation, OperationFailure, Operations, OperationsOfCall, Timers};
+pub use outcome::{LogLine, Outcome, Place, Report, Stop, Thrown, Usage, Warning};
+pub use sandbox::{Loaded, Prepared, Run, Sandbox, SandboxConfig, Script};
+pub use slots::WhenFull;
+pub use toolcell_protocol::Level;
+pub use tunables::Kind;
+pub use watch::{CancelToken, Until};
+
+/// The version of Wasmtime that counts the fuel.
+pub const ENGINE_VERSION: &str = env!("TOOLCELL_ENGINE_VERSION");

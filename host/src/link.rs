@@ -1,0 +1,211 @@
+//! What the guest's imports are answered with. The list of them is a test (`tests/it/guest.rs`).
+//!
+//! Ours are `log`, `partial` and `seed`. Of WASI, Rust's standard library and QuickJS want nine functions: the clock
+//! is answered here, virtually; the rest by a wasmtime-wasi context that grants nothing, and which is made only when
+//! one of them is called, which a healthy guest does not do.
+//!
+//! Invariant: nothing of the real world comes in here, neither time nor chance nor names, and every byte that a
+//! function copies is bounded before it is copied.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolcell_protocol::{IMPORT_MODULE, Level};
+use wasmtime::{Caller, Engine, Extern, Linker, ResourceLimiter, Result};
+use wasmtime_wasi::WasiCtxBuilder;
+use wasmtime_wasi::p1::{WasiP1Ctx, add_to_linker_sync};
+use wasmtime_wasi::p2::pipe::MemoryOutputPipe;
+use wasmtime_wasi::random::Deterministic;
+
+use crate::outcome::{LogLine, Stop};
+
+/// Fuel that the virtual clock counts as a nanosecond: about what a native image burns.
+const FUEL_PER_NANOSECOND: u64 = 10;
+
+/// What the guest's own panic message may have, in bytes.
+const PANIC_BYTES: usize = 4096;
+
+/// WASI's number for the clock that counts from 1970, and its numbers for success and for a fault.
+const REALTIME: i32 = 0;
+const SUCCESS: i32 = 0;
+const FAULT: i32 = 21;
+
+/// Gets partial results while a tool runs.
+pub type PartialSink = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What one instance has outside of its memory.
+pub(crate) struct Inside {
+    /// The most bytes of linear memory.
+    pub(crate) memory_limit: usize,
+    /// Whether more was asked for, and refused.
+    pub(crate) memory_refused: bool,
+    /// Console lines so far.
+    pub(crate) logs: Vec<LogLine>,
+    pub(crate) console_bytes: usize,
+    pub(crate) console_limit: usize,
+    pub(crate) partial: Option<PartialSink>,
+    pub(crate) partial_limit: usize,
+    /// Start of the virtual clock in nanoseconds since 1970, and what was added to it since.
+    pub(crate) clock_nanoseconds: u64,
+    /// Fuel at the last time that fuel was filled up; what is missing since is time.
+    pub(crate) clock_fuel: u64,
+    pub(crate) seed: u64,
+    /// Whether the guest read the clock or the seed: then its state belongs to one run alone.
+    pub(crate) observed_run: bool,
+    /// Why a function of the host ended the guest.
+    pub(crate) stop: Option<Stop>,
+    wasi: Option<Wasi>,
+}
+
+struct Wasi {
+    context: WasiP1Ctx,
+    panic: MemoryOutputPipe,
+}
+
+impl Inside {
+    pub(crate) fn new(memory_limit: usize) -> Self {
+        Self {
+            memory_limit,
+            memory_refused: false,
+            logs: Vec::new(),
+            console_bytes: 0,
+            console_limit: 0,
+            partial: None,
+            partial_limit: 0,
+            clock_nanoseconds: 0,
+            clock_fuel: 0,
+            seed: 0,
+            observed_run: false,
+            stop: None,
+            wasi: None,
+        }
+    }
+
+    /// Adds the time of the fuel burned since it was last filled up, of which `left` is left.
+    pub(crate) fn burn_clock(&mut self, left: u64) {
+        let ran = self.clock_fuel.saturating_sub(left) / FUEL_PER_NANOSECOND;
+        self.clock_nanoseconds = self.clock_nanoseconds.saturating_add(ran);
+    }
+
+    /// Adds the time of a wait for the host.
+    pub(crate) fn wait_clock(&mut self, waited: Duration) {
+        let waited = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
+        self.clock_nanoseconds = self.clock_nanoseconds.saturating_add(waited);
+    }
+
+    /// What the guest's own code said when it failed.
+    pub(crate) fn panic_message(&self) -> Option<String> {
+        let bytes = self.wasi.as_ref()?.panic.contents();
+        (!bytes.is_empty()).then(|| String::from_utf8_lossy(&bytes).trim().to_owned())
+    }
+
+    fn wasi(&mut self) -> &mut WasiP1Ctx {
+        let wasi = self.wasi.get_or_insert_with(|| {
+            let panic = MemoryOutputPipe::new(PANIC_BYTES);
+            // Hash maps of the guest's own code are seeded from here, so it must not vary.
+            let chance = Deterministic::new(vec![0]);
+            let context = WasiCtxBuilder::new().stderr(panic.clone()).secure_random(chance).build_p1();
+            Wasi { context, panic }
+        });
+        &mut wasi.context
+    }
+}
+
+impl ResourceLimiter for Inside {
+    fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> Result<bool> {
+        let fits = desired <= self.memory_limit;
+        self.memory_refused |= !fits;
+        Ok(fits)
+    }
+
+    fn memory_grow_failed(&mut self, _: wasmtime::Error) -> Result<()> {
+        self.memory_refused = true;
+        Ok(())
+    }
+
+    fn table_growing(&mut self, current: usize, _: usize, _: Option<usize>) -> Result<bool> {
+        // The table is made once, with all of the guest's functions in it.
+        Ok(current == 0)
+    }
+}
+
+/// Ends the guest from inside of a function of the host; why, is in [`Inside::stop`].
+#[derive(Debug)]
+pub(crate) struct Ended;
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ended by the host")
+    }
+}
+
+impl std::error::Error for Ended {}
+
+/// The answers to all imports of the guest.
+pub(crate) fn linker(engine: &Engine) -> Result<Linker<Inside>> {
+    let mut linker = Linker::new(engine);
+    linker.allow_shadowing(true);
+    add_to_linker_sync(&mut linker, Inside::wasi)?;
+    linker.func_wrap("wasi_snapshot_preview1", "clock_time_get", clock_time_get)?;
+    linker.func_wrap(IMPORT_MODULE, "log", log)?;
+    linker.func_wrap(IMPORT_MODULE, "partial", partial)?;
+    linker.func_wrap(IMPORT_MODULE, "seed", seed)?;
+    Ok(linker)
+}
+
+fn clock_time_get(mut caller: Caller<'_, Inside>, clock: i32, _precision: i64, at: i32) -> Result<i32> {
+    let left = caller.get_fuel()?;
+    let inside = caller.data_mut();
+    inside.observed_run = true;
+    let ran = inside.clock_fuel.saturating_sub(left) / FUEL_PER_NANOSECOND;
+    let since = if clock == REALTIME { inside.clock_nanoseconds } else { 0 };
+    let now = since.saturating_add(ran).to_le_bytes();
+    let Some(Extern::Memory(memory)) = caller.get_export("memory") else { return Ok(FAULT) };
+    let written = memory.write(&mut caller, at.cast_unsigned() as usize, &now);
+    Ok(if written.is_ok() { SUCCESS } else { FAULT })
+}
+
+fn seed(mut caller: Caller<'_, Inside>) -> u64 {
+    let inside = caller.data_mut();
+    inside.observed_run = true;
+    inside.seed
+}
+
+fn log(mut caller: Caller<'_, Inside>, level: u32, at: u32, len: u32) -> Result<()> {
+    let inside = caller.data();
+    let room = inside.console_limit - inside.console_bytes;
+    let (text, whole) = read(&mut caller, at, len, room);
+    let inside = caller.data_mut();
+    inside.console_bytes += text.len().min(room);
+    inside.logs.push(LogLine { level: Level::from_number(level).unwrap_or(Level::Log), text });
+    // An empty line costs something as well, or a flood of them would be free.
+    if whole && inside.console_bytes < inside.console_limit {
+        inside.console_bytes += 1;
+        return Ok(());
+    }
+    inside.stop = Some(Stop::ConsoleTooLarge { limit: inside.console_limit });
+    Err(Ended.into())
+}
+
+fn partial(mut caller: Caller<'_, Inside>, at: u32, len: u32) -> Result<()> {
+    let limit = caller.data().partial_limit;
+    let (json, whole) = read(&mut caller, at, len, limit);
+    let inside = caller.data_mut();
+    if !whole {
+        inside.stop = Some(Stop::OutputTooLarge { limit });
+        return Err(Ended.into());
+    }
+    if let Some(sink) = &inside.partial {
+        sink(&json);
+    }
+    Ok(())
+}
+
+/// At most `limit` bytes of text at `at`, and whether that is all of it. Bytes that are not UTF-8 are replaced.
+fn read(caller: &mut Caller<'_, Inside>, at: u32, len: u32, limit: usize) -> (String, bool) {
+    let Some(Extern::Memory(memory)) = caller.get_export("memory") else { return (String::new(), false) };
+    let len = len as usize;
+    let start = at as usize;
+    let bytes = memory.data(&caller).get(start..start + len.min(limit)).unwrap_or_default();
+    (String::from_utf8_lossy(bytes).into_owned(), len <= limit)
+}

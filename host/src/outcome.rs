@@ -1,0 +1,177 @@
+//! How a call ended, and what it used.
+//!
+//! Invariant: everything that a tool can do ends in one of these values.
+
+use std::time::Duration;
+
+use toolcell_protocol::Level;
+
+use crate::json::Json;
+
+/// How a call ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The tool returned: JSON text, or `None` for `undefined`.
+    Returned(Option<Json>),
+    /// The tool threw, or its promise was rejected.
+    Threw(Thrown),
+    /// The tool was ended.
+    Stopped(Stop),
+}
+
+/// What a tool threw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thrown {
+    /// The error's name, such as `TypeError`.
+    pub name: String,
+    /// The error's message, cut at 16 KiB.
+    pub message: String,
+    /// Line in the author's text, counted from 1.
+    pub line: Option<u32>,
+    /// Column in the author's text in UTF-16 units, counted from 1.
+    pub column: Option<u32>,
+    /// The stack, a frame a line, without frames of the guest itself.
+    pub stack: String,
+}
+
+/// Why a tool was ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stop {
+    /// It burned all its fuel.
+    OutOfFuel {
+        /// The limit.
+        limit: u64,
+    },
+    /// Its time was up.
+    Deadline {
+        /// The limit.
+        limit: Duration,
+    },
+    /// It asked for more memory than it may have, whatever it made of the refusal.
+    OutOfMemory {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// Its machine stack was used up in native code of the engine. (Recursion of JavaScript is a `RangeError`.)
+    StackOverflow,
+    /// Its result is too long.
+    OutputTooLarge {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// It wrote too much to the console.
+    ConsoleTooLarge {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// It had too many operations pending at once.
+    TooManyOperations {
+        /// The limit.
+        limit: u32,
+    },
+    /// Its promise cannot be settled any more: no job is left and no operation is pending.
+    Stalled,
+    /// The host cancelled it.
+    Cancelled,
+    /// The engine inside the cell failed. The cell is gone, the process is not affected; it is a fault of ours.
+    Crashed {
+        /// What the engine's machine said.
+        detail: String,
+    },
+}
+
+impl Stop {
+    /// The stable code of this stop.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::OutOfFuel { .. } => "out-of-fuel",
+            Self::Deadline { .. } => "timeout",
+            Self::OutOfMemory { .. } => "out-of-memory",
+            Self::StackOverflow => "stack-overflow",
+            Self::OutputTooLarge { .. } => "output-too-large",
+            Self::ConsoleTooLarge { .. } => "console-too-large",
+            Self::TooManyOperations { .. } => "too-many-operations",
+            Self::Stalled => "stalled",
+            Self::Cancelled => "cancelled",
+            Self::Crashed { .. } => "crashed",
+        }
+    }
+}
+
+impl std::fmt::Display for Stop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::OutOfFuel { limit } => write!(f, "the tool burned all of its {limit} units of fuel"),
+            Self::Deadline { limit } => write!(f, "the tool ran longer than {} ms", limit.as_millis()),
+            Self::OutOfMemory { limit } => write!(f, "the tool needs more than {limit} bytes of memory"),
+            Self::StackOverflow => write!(f, "the tool used up the stack in native code"),
+            Self::OutputTooLarge { limit } => write!(f, "the result is longer than {limit} bytes"),
+            Self::ConsoleTooLarge { limit } => write!(f, "the tool wrote more than {limit} bytes to the console"),
+            Self::TooManyOperations { limit } => write!(f, "the tool had more than {limit} operations pending at once"),
+            Self::Stalled => write!(f, "the tool waits for a promise that nothing can settle"),
+            Self::Cancelled => write!(f, "the call was cancelled"),
+            Self::Crashed { detail } => write!(f, "the engine inside the cell failed: {detail}"),
+        }
+    }
+}
+
+/// Everything about a call that ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What it wrote to the console, in order; kept also where it was stopped.
+    pub logs: Vec<LogLine>,
+    /// What was not exact on the way in or out.
+    pub warnings: Vec<Warning>,
+    /// What it used.
+    pub usage: Usage,
+}
+
+/// One console call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogLine {
+    /// Which of the console's functions.
+    pub level: Level,
+    /// The text, control characters and all: whoever prints it must escape it.
+    pub text: String,
+}
+
+/// A value that could not be kept exactly.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// On the way in or on the way out.
+    pub place: Place,
+    /// Where in the parameters or the result: a JSON Pointer (RFC 6901), `""` for all of it.
+    pub path: String,
+    /// What was there and what it became.
+    pub message: String,
+}
+
+/// What a warning is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The parameters of the call.
+    Params,
+    /// The result of the call.
+    Result,
+}
+
+/// What a call used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Fuel of the call. It means something only together with the guest's digest and the engine's version.
+    pub fuel: u64,
+    /// Fuel of loading the script.
+    pub load_fuel: u64,
+    /// The most bytes of linear memory that it had; memory never shrinks.
+    pub memory: usize,
+    /// Wall-clock time, from the start of the call to its outcome.
+    pub duration: Duration,
+    /// Bytes of the result's JSON text.
+    pub output: usize,
+    /// Bytes of console text.
+    pub console: usize,
+}

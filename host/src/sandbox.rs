@@ -1,0 +1,478 @@
+//! The sandbox: scripts are prepared once and called any number of times, each call in an instance of its own.
+//!
+//! Invariant: what a call returns depends on the script, the parameters, the budget and the [`Run`] alone; nothing is
+//! left of it in the sandbox but free slots.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use toolcell_protocol::{Call, Exceeded, Failure, Load, Reply, Resume, Settled};
+use wasmtime::{InstanceAllocationStrategy, PoolingAllocationConfig};
+
+use crate::budget::Budget;
+use crate::error::{CallError, StartError};
+use crate::image::Image;
+use crate::instance::{Cell, Guest, Pages, Unusable, Verb};
+use crate::json::{Json, Params};
+use crate::link::{Inside, PartialSink};
+use crate::operations::{NoOperations, Operations};
+use crate::outcome::{Outcome, Place, Report, Stop, Thrown, Usage, Warning};
+use crate::place;
+use crate::slots::{Slots, WhenFull};
+use crate::tunables::Kind;
+use crate::watch::{CancelToken, Until, Watch};
+
+/// What a sandbox is made with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxConfig {
+    /// Which images may be used, in the order in which they are tried.
+    pub images: Vec<Kind>,
+    /// How many calls run at once; further ones wait or are refused ([`WhenFull`]).
+    pub slots: usize,
+}
+
+impl Default for SandboxConfig {
+    /// Whatever works, and twice as many calls as the machine has cores.
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self { images: Kind::ALL.to_vec(), slots: cores * 2 }
+    }
+}
+
+/// Runs tools, each call alone in its own instance of the guest.
+///
+/// # Examples
+/// ```
+/// use toolcell_host::{Budget, Loaded, Outcome, Params, Run, Sandbox, SandboxConfig, Script};
+///
+/// let sandbox = Sandbox::new(&SandboxConfig::default())?;
+/// let script = Script { name: "twice.js", source: "const execute = ({ n }) => 2 * n" };
+/// let Loaded::Ready(twice) = sandbox.prepare(&script, &Budget::default(), &Run::default())? else {
+///     panic!("the script loads");
+/// };
+/// let report = sandbox.call(&twice, &Params::parse(r#"{"n": 21}"#)?, &Budget::default(), &Run::default())?;
+/// let Outcome::Returned(Some(value)) = report.outcome else { panic!("it returns") };
+/// assert_eq!(value.as_str(), "42");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Sandbox {
+    guest: Guest,
+    kind: Kind,
+    passed_over: Vec<(Kind, String)>,
+    watch: Watch,
+    slots: Slots,
+    /// The memory of an instance that nothing has run in.
+    fresh: OnceLock<Vec<u8>>,
+}
+
+/// JavaScript, and what to call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Script<'a> {
+    /// The name that stack traces show, usually a file's.
+    pub name: &'a str,
+    /// A script or a module that has a tool in it.
+    pub source: &'a str,
+}
+
+/// What one call is given besides its parameters and its budget.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    /// Which tool, where a factory made several.
+    pub tool: Option<&'a str>,
+    /// What a factory's tool gets as its `toolCallId`.
+    pub call_id: &'a str,
+    /// The seed of `Math.random()`.
+    pub seed: u64,
+    /// Where the virtual clock starts, since 1970. From there it moves on with the fuel that is burned.
+    pub started_at: Duration,
+    /// What the host does for the tool.
+    pub operations: &'a dyn Operations,
+    /// Ends the call from another thread.
+    pub cancel: Option<&'a CancelToken>,
+    /// Gets partial results, as JSON text, while the tool runs.
+    pub partial: Option<&'a PartialSink>,
+    /// What to do where all slots are taken.
+    pub when_full: WhenFull,
+}
+
+impl Default for Run<'_> {
+    /// Nothing granted, seed 0, at the start of 1970: the same result every time.
+    fn default() -> Self {
+        Self {
+            tool: None,
+            call_id: "1",
+            seed: 0,
+            started_at: Duration::ZERO,
+            operations: &NoOperations,
+            cancel: None,
+            partial: None,
+            when_full: WhenFull::Wait,
+        }
+    }
+}
+
+/// A script that was evaluated once: calls start where its top level ended.
+pub struct Prepared {
+    name: String,
+    source: String,
+    state: State,
+    load_fuel: u64,
+    manifest: Json,
+}
+
+enum State {
+    /// The memory pages that evaluating it changed.
+    Pages(Pages),
+    /// Its top level read the clock or a random number, which belong to one run: it is evaluated in each call.
+    Script,
+}
+
+impl Prepared {
+    /// Fuel that evaluating the script burned.
+    #[must_use]
+    pub fn load_fuel(&self) -> u64 {
+        self.load_fuel
+    }
+
+    /// How many bytes keeping this takes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let state = match &self.state {
+            State::Pages(pages) => pages.size(),
+            State::Script => 0,
+        };
+        size_of::<Self>() + self.name.len() + self.source.len() + state + self.manifest.as_str().len()
+    }
+
+    /// Whether calls start from a snapshot of the evaluated script, rather than evaluate it again.
+    #[must_use]
+    pub fn is_snapshot(&self) -> bool {
+        matches!(self.state, State::Pages(_))
+    }
+
+    /// What the script says of its tools: `{"shape", "tools": [{"name", "label", "description", "parameters"}]}`.
+    #[must_use]
+    pub fn manifest(&self) -> &Json {
+        &self.manifest
+    }
+}
+
+/// What came of loading a script.
+pub enum Loaded {
+    /// It can be called.
+    Ready(Prepared),
+    /// It did not load: a syntax error, something thrown at the top level, a limit that was hit, no tool found.
+    Ended(Report),
+}
+
+impl Sandbox {
+    /// A sandbox with the first image that works on this machine.
+    ///
+    /// # Errors
+    /// `integrity` where an image is not the one that was built in, `no-image` where none works, `no-thread` where
+    /// deadlines cannot be watched, `limit-invalid` for a sandbox without slots.
+    pub fn new(config: &SandboxConfig) -> Result<Self, StartError> {
+        if config.slots == 0 {
+            return Err(StartError::NoSlots);
+        }
+        let mut tried = Vec::new();
+        for kind in &config.images {
+            let image = Image::of(*kind).verify()?;
+            let loaded = image.load(strategy(*kind, config.slots)).map_err(Unusable::Here);
+            match loaded.and_then(|(engine, module)| Guest::new(engine, &module)) {
+                Ok(guest) => {
+                    let watch = Watch::start(&guest.engine).map_err(StartError::NoWatch)?;
+                    let slots = Slots::new(config.slots);
+                    tracing::debug!(image = kind.name(), slots = config.slots, "sandbox started");
+                    return Ok(Self { guest, kind: *kind, passed_over: tried, watch, slots, fresh: OnceLock::new() });
+                }
+                Err(Unusable::Here(error)) => tried.push((*kind, format!("{error:#}"))),
+                Err(Unusable::Refused(error)) => return Err(error),
+            }
+        }
+        Err(StartError::NoImage { tried })
+    }
+
+    /// The image that is in use.
+    #[must_use]
+    pub fn image(&self) -> Kind {
+        self.kind
+    }
+
+    /// The images that were tried before, and why they do not work here.
+    #[must_use]
+    pub fn passed_over(&self) -> &[(Kind, String)] {
+        &self.passed_over
+    }
+
+    /// How many calls run at once.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.slots.total()
+    }
+
+    /// Evaluates a script once.
+    ///
+    /// The capabilities that `run` grants exist while it is evaluated and in its calls; operations are done in calls
+    /// only.
+    ///
+    /// # Errors
+    /// `limit-invalid`, `busy`, `no-instance`. What the script does is a [`Loaded`].
+    pub fn prepare(&self, script: &Script<'_>, budget: &Budget, run: &Run<'_>) -> Result<Loaded, CallError> {
+        let started = Instant::now();
+        let attempt = self.attempt(budget, run)?;
+        let _slot = &attempt.slot;
+        let mut cell = self.guest.instantiate(inside(budget, run), attempt.until.clone())?;
+        let _watched = self.watch.register(&attempt.until);
+        let fresh = self.fresh.get_or_init(|| cell.memory().to_vec());
+        cell.refuel(budget.fuel)?;
+
+        let loaded = load(&mut cell, script, budget, run).and_then(|()| describe(&mut cell));
+        let load_fuel = budget.fuel - cell.fuel_left();
+        let manifest = match loaded {
+            Ok(manifest) => manifest,
+            Err(end) => {
+                let outcome = end.outcome(script, &attempt.until, budget);
+                let usage = Usage { load_fuel, memory: cell.memory_bytes(), ..Usage::default() };
+                return Ok(Loaded::Ended(report(outcome, cell.into_inside(), usage, started)));
+            }
+        };
+        let state = if cell.inside().observed_run || !cell.inside().logs.is_empty() {
+            State::Script
+        } else {
+            State::Pages(cell.changed_pages(fresh).map_err(|error| CallError::NoInstance(error.to_string()))?)
+        };
+        let (name, source) = (script.name.to_owned(), script.source.to_owned());
+        Ok(Loaded::Ready(Prepared { name, source, state, load_fuel, manifest }))
+    }
+
+    /// Calls a prepared tool in an instance of its own.
+    ///
+    /// # Errors
+    /// `limit-invalid`, `busy`, `no-instance`. What the tool does is in the [`Report`].
+    pub fn call(
+        &self,
+        prepared: &Prepared,
+        params: &Params,
+        budget: &Budget,
+        run: &Run<'_>,
+    ) -> Result<Report, CallError> {
+        let started = Instant::now();
+        let attempt = self.attempt(budget, run)?;
+        let _slot = &attempt.slot;
+        let mut cell = self.guest.instantiate(inside(budget, run), attempt.until.clone())?;
+        let _watched = self.watch.register(&attempt.until);
+        cell.refuel(budget.fuel)?;
+
+        let script = Script { name: &prepared.name, source: &prepared.source };
+        let mut load_fuel = prepared.load_fuel;
+        let ended = match &prepared.state {
+            // What evaluating the script took counts, also where it was evaluated under a larger budget.
+            State::Pages(_) if prepared.load_fuel > budget.fuel => Err(Stop::OutOfFuel { limit: budget.fuel }.into()),
+            State::Pages(pages) if pages.memory() > budget.memory => {
+                Err(Stop::OutOfMemory { limit: budget.memory }.into())
+            }
+            State::Pages(pages) => {
+                cell.restore(pages).map_err(|error| CallError::NoInstance(format!("{error:#}")))?;
+                Ok(())
+            }
+            State::Script => {
+                let loaded = load(&mut cell, &script, budget, run);
+                // The manifest is read here as it was when the script was prepared, so that the same run burns the
+                // same fuel.
+                let loaded = loaded.and_then(|()| describe(&mut cell).map(drop));
+                load_fuel = budget.fuel - cell.fuel_left();
+                cell.refuel(budget.fuel)?;
+                loaded
+            }
+        };
+        let result = ended.and_then(|()| converse(&mut cell, params, budget, run, &attempt.until));
+        let (outcome, warnings) = match result {
+            Ok((value, warnings)) => (Outcome::Returned(value), warnings),
+            Err(end) => (end.outcome(&script, &attempt.until, budget), Vec::new()),
+        };
+        let fuel = budget.fuel - cell.fuel_left();
+        let usage = Usage { fuel, load_fuel, memory: cell.memory_bytes(), ..Usage::default() };
+        let mut report = report(outcome, cell.into_inside(), usage, started);
+        report.warnings = params
+            .inexact()
+            .iter()
+            .map(|(path, message)| Warning { place: Place::Params, path: path.clone(), message: message.clone() })
+            .chain(warnings)
+            .collect();
+        Ok(report)
+    }
+
+    /// Checks the budget and takes a slot.
+    fn attempt(&self, budget: &Budget, run: &Run<'_>) -> Result<Attempt<'_>, CallError> {
+        budget.check()?;
+        let until = Until::new(Instant::now() + budget.deadline, run.cancel.cloned());
+        let slot = self.slots.take(run.when_full, &until).ok_or(CallError::Busy { slots: self.slots.total() })?;
+        Ok(Attempt { slot, until })
+    }
+}
+
+struct Attempt<'a> {
+    slot: crate::slots::Slot<'a>,
+    until: Until,
+}
+
+/// Where the instances of an image come from.
+fn strategy(kind: Kind, slots: usize) -> InstanceAllocationStrategy {
+    if kind != Kind::Roomy {
+        return InstanceAllocationStrategy::OnDemand;
+    }
+    let slots = u32::try_from(slots).unwrap_or(u32::MAX);
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_core_instances(slots)
+        .total_memories(slots)
+        .total_tables(slots)
+        .total_stacks(slots)
+        .max_memory_size(1 << 30)
+        .max_unused_warm_slots(slots)
+        // What a call touches stays in memory and is put back in order by copying, which is cheaper than new pages.
+        .linear_memory_keep_resident(1 << 20)
+        .table_keep_resident(64 << 10)
+        .pagemap_scan(wasmtime::Enabled::Auto);
+    InstanceAllocationStrategy::Pooling(pool)
+}
+
+fn inside(budget: &Budget, run: &Run<'_>) -> Inside {
+    let mut inside = Inside::new(budget.memory);
+    inside.console_limit = budget.console;
+    inside.partial = run.partial.cloned();
+    inside.partial_limit = budget.output;
+    inside.clock_nanoseconds = u64::try_from(run.started_at.as_nanos()).unwrap_or(u64::MAX);
+    inside.seed = run.seed;
+    inside
+}
+
+/// What ended a conversation with the guest early.
+enum End {
+    Threw(Thrown),
+    Stopped(Stop),
+}
+
+impl End {
+    fn outcome(self, script: &Script<'_>, until: &Until, budget: &Budget) -> Outcome {
+        match self {
+            Self::Threw(mut thrown) => {
+                place::correct(&mut thrown, script.name, script.source);
+                Outcome::Threw(thrown)
+            }
+            Self::Stopped(Stop::Cancelled) if !until.is_cancelled() => {
+                Outcome::Stopped(Stop::Deadline { limit: budget.deadline })
+            }
+            Self::Stopped(stop) => Outcome::Stopped(stop),
+        }
+    }
+}
+
+impl From<Stop> for End {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop)
+    }
+}
+
+fn load(cell: &mut Cell<'_>, script: &Script<'_>, budget: &Budget, run: &Run<'_>) -> Result<(), End> {
+    let request = Load { name: script.name, source: script.source, grants: run.operations.grants() };
+    match cell.ask(Verb::Load, &request)? {
+        Reply::Done { .. } => Ok(()),
+        Reply::Pending { .. } => Err(Stop::Stalled.into()),
+        other => Err(unexpected_end(other, budget)),
+    }
+}
+
+fn describe(cell: &mut Cell<'_>) -> Result<Json, End> {
+    match cell.ask(Verb::Describe, &())? {
+        Reply::Done { value: Some(manifest), .. } => checked(manifest),
+        other => Err(unexpected_end(other, &Budget::default())),
+    }
+}
+
+/// Calls the tool, and does its operations until it has an outcome.
+fn converse(
+    cell: &mut Cell<'_>,
+    params: &Params,
+    budget: &Budget,
+    run: &Run<'_>,
+    until: &Until,
+) -> Result<(Option<Json>, Vec<Warning>), End> {
+    let request = Call {
+        tool: run.tool,
+        call_id: run.call_id,
+        params: params.as_str(),
+        result_bytes: u32::try_from(budget.output).unwrap_or(u32::MAX),
+        operations: budget.operations,
+    };
+    let mut reply = cell.ask(Verb::Call, &request)?;
+    let mut operations = None;
+    loop {
+        match reply {
+            Reply::Done { value, warnings } => {
+                let value = value.map(checked).transpose()?;
+                let warnings = warnings.into_iter().map(|warning| Warning {
+                    place: Place::Result,
+                    path: warning.path,
+                    message: warning.message,
+                });
+                return Ok((value, warnings.collect()));
+            }
+            Reply::Pending { started, cancelled } => {
+                let operations = operations.get_or_insert_with(|| run.operations.start());
+                operations.begin(started, &cancelled);
+                let before = Instant::now();
+                let ended = operations.wait(until);
+                if until.is_over() {
+                    return Err(Stop::Cancelled.into());
+                }
+                if ended.is_empty() {
+                    return Err(Stop::Stalled.into());
+                }
+                cell.inside().wait_clock(before.elapsed());
+                let settled = ended.iter().map(|ended| Settled {
+                    id: ended.id,
+                    result: match &ended.result {
+                        Ok(json) => Ok(json.as_str()),
+                        Err(failure) => Err(Failure { name: &failure.name, message: &failure.message }),
+                    },
+                });
+                reply = cell.ask(Verb::Resume, &Resume { settled: settled.collect() })?;
+            }
+            other => return Err(unexpected_end(other, budget)),
+        }
+    }
+}
+
+/// What a reply that ends a request early stands for.
+fn unexpected_end(reply: Reply, budget: &Budget) -> End {
+    match reply {
+        Reply::Threw(thrown) => End::Threw(Thrown {
+            name: thrown.name,
+            message: thrown.message,
+            line: thrown.line,
+            column: thrown.column,
+            stack: thrown.stack,
+        }),
+        Reply::Exceeded(Exceeded::ResultBytes) => Stop::OutputTooLarge { limit: budget.output }.into(),
+        Reply::Exceeded(Exceeded::Operations) => Stop::TooManyOperations { limit: budget.operations }.into(),
+        Reply::Done { .. } | Reply::Pending { .. } => {
+            Stop::Crashed { detail: "the guest's reply does not fit its request".to_owned() }.into()
+        }
+    }
+}
+
+/// Text that the guest says is JSON.
+fn checked(text: String) -> Result<Json, End> {
+    Json::parse(text)
+        .map_err(|error| Stop::Crashed { detail: format!("the guest's result is no JSON: {error}") }.into())
+}
+
+fn report(outcome: Outcome, inside: Inside, usage: Usage, started: Instant) -> Report {
+    let output = match &outcome {
+        Outcome::Returned(Some(value)) => value.as_str().len(),
+        _ => 0,
+    };
+    let usage = Usage { output, console: inside.console_bytes, duration: started.elapsed(), ..usage };
+    Report { outcome, logs: inside.logs, warnings: Vec::new(), usage }
+}

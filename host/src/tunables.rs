@@ -1,0 +1,80 @@
+//! How the guest is compiled and run: shared, word for word, by the build script that compiles the images and by the
+//! process that loads them, because an image only loads into an engine with the settings it was compiled for.
+//!
+//! Invariant: nothing here changes what a tool computes or how much fuel it burns; the kinds differ only in what
+//! they ask of the machine.
+
+use wasmtime::{Config, Result};
+
+/// Bytes of machine stack that the guest may use.
+///
+/// The guest allows its JavaScript 2 MiB of shadow stack; plain frames use about five times as much of this one.
+pub(crate) const WASM_STACK_BYTES: usize = 64 << 20;
+
+/// Bytes of the stack that a call runs on: the guest's, and room for host functions above it.
+pub(crate) const FIBER_STACK_BYTES: usize = WASM_STACK_BYTES + (1 << 20);
+
+/// What an image asks of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// Native code without bounds checks: 4 GiB of address space for each instance, and executable pages.
+    Roomy,
+    /// Native code with bounds checks: executable pages, and as much address space as memory.
+    Bounded,
+    /// Byte code for Wasmtime's interpreter: no executable pages, about 25 times slower.
+    Interpreted,
+}
+
+impl Kind {
+    /// All of them, the fastest first.
+    pub const ALL: [Self; 3] = [Self::Roomy, Self::Bounded, Self::Interpreted];
+
+    /// Its name in messages, options and file names.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Roomy => "roomy",
+            Self::Bounded => "bounded",
+            Self::Interpreted => "interpreted",
+        }
+    }
+}
+
+/// The settings of an image of this kind.
+pub(crate) fn config(kind: Kind) -> Result<Config> {
+    let mut config = Config::new();
+    config
+        .consume_fuel(true)
+        .epoch_interruption(true)
+        .max_wasm_stack(WASM_STACK_BYTES)
+        .async_stack_size(FIBER_STACK_BYTES)
+        .memory_init_cow(true)
+        .memory_guaranteed_dense_image_size(16 << 20)
+        .wasm_backtrace_max_frames(None)
+        // Features that the guest does not use are attack surface.
+        .wasm_relaxed_simd(false)
+        .wasm_multi_memory(false)
+        .wasm_memory64(false)
+        .wasm_tail_call(false);
+    match kind {
+        Kind::Roomy => {
+            config.memory_reservation(4 << 30).memory_guard_size(32 << 20);
+        }
+        Kind::Bounded => small(&mut config),
+        Kind::Interpreted => {
+            small(&mut config);
+            config.target("pulley64")?.signals_based_traps(false);
+        }
+    }
+    Ok(config)
+}
+
+/// Memories that take no more address space than they have bytes, and may move when they grow.
+fn small(config: &mut Config) {
+    config
+        .memory_reservation(0)
+        .memory_reservation_for_growth(0)
+        .memory_guard_size(0)
+        .guard_before_linear_memory(false)
+        .memory_may_move(true);
+}

@@ -1,0 +1,197 @@
+//! The table that is printed: what was measured, beside what it is compared with and what was promised.
+//!
+//! Invariant: whether a target is met is worked out from the figures of its row, and from nothing else.
+
+use std::fmt;
+use std::time::Duration;
+
+/// A measured value.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Figure {
+    /// Seconds; less is better.
+    Time(f64),
+    /// Calls a second; more is better.
+    Rate(f64),
+    /// KiB; less is better.
+    Kib(f64),
+    /// A number of things; less is better.
+    Count(f64),
+}
+
+impl Figure {
+    pub(crate) fn time(duration: Duration) -> Self {
+        Self::Time(duration.as_secs_f64())
+    }
+
+    fn value(self) -> f64 {
+        match self {
+            Self::Time(value) | Self::Rate(value) | Self::Kib(value) | Self::Count(value) => value,
+        }
+    }
+
+    /// How many times better this is than the other one.
+    fn times_better_than(self, other: Self) -> f64 {
+        match self {
+            Self::Rate(_) => self.value() / other.value(),
+            _ => other.value() / self.value(),
+        }
+    }
+
+    /// What it is to be better, and to be worse.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Time(_) | Self::Rate(_) => ("faster", "slower"),
+            Self::Kib(_) | Self::Count(_) => ("less", "more"),
+        }
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Time(seconds) if seconds < 1e-3 => write!(f, "{:.1} µs", seconds * 1e6),
+            Self::Time(seconds) => write!(f, "{:.1} ms", seconds * 1e3),
+            Self::Rate(rate) => write!(f, "{rate:.0} /s"),
+            Self::Kib(kib) => write!(f, "{kib:.0} KiB"),
+            Self::Count(count) => write!(f, "{count:.0}"),
+        }
+    }
+}
+
+/// What was promised of a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Target {
+    /// The figure is at most this.
+    AtMost(Figure),
+    /// The figure is at least this.
+    AtLeast(Figure),
+    /// It is at least this many times better than the other one.
+    TimesBetter(f64),
+    /// It is at most this many times worse than the other one.
+    TimesWorse(f64),
+}
+
+/// One line of the table.
+pub(crate) struct Row {
+    name: String,
+    ours: Figure,
+    theirs: Option<Figure>,
+    target: Option<Target>,
+}
+
+impl Row {
+    pub(crate) fn new(name: impl Into<String>, ours: Figure) -> Self {
+        Self { name: name.into(), ours, theirs: None, target: None }
+    }
+
+    /// Beside the same figure of something else.
+    pub(crate) fn beside(mut self, theirs: Figure) -> Self {
+        self.theirs = Some(theirs);
+        self
+    }
+
+    pub(crate) fn target(mut self, target: Target) -> Self {
+        self.target = Some(target);
+        self
+    }
+
+    fn times_better(&self) -> Option<f64> {
+        self.theirs.map(|theirs| self.ours.times_better_than(theirs))
+    }
+
+    /// Whether the target is met; `None` where there is none.
+    fn met(&self) -> Option<bool> {
+        Some(match self.target? {
+            Target::AtMost(most) => self.ours.value() <= most.value(),
+            Target::AtLeast(least) => self.ours.value() >= least.value(),
+            Target::TimesBetter(least) => self.times_better()? >= least,
+            Target::TimesWorse(most) => self.times_better()? >= 1.0 / most,
+        })
+    }
+
+    fn ratio_text(&self) -> String {
+        let (better, worse) = self.ours.words();
+        match self.times_better() {
+            None => String::new(),
+            Some(times) if times >= 1.0 => format!("{times:.2}x {better}"),
+            Some(times) => format!("{:.2}x {worse}", 1.0 / times),
+        }
+    }
+
+    fn target_text(&self) -> String {
+        let (better, worse) = self.ours.words();
+        match self.target {
+            None => String::new(),
+            Some(Target::AtMost(most)) => format!("at most {most}"),
+            Some(Target::AtLeast(least)) => format!("at least {least}"),
+            Some(Target::TimesBetter(least)) => format!("at least {least:.1}x {better}"),
+            Some(Target::TimesWorse(most)) => format!("at most {most:.1}x {worse}"),
+        }
+    }
+
+    fn cells(&self) -> Cells {
+        let theirs = self.theirs.map_or_else(String::new, |theirs| theirs.to_string());
+        let verdict = self.met().map_or("", |met| if met { "ok" } else { "missed" });
+        [self.name.clone(), self.ours.to_string(), theirs, self.ratio_text(), self.target_text(), verdict.to_owned()]
+    }
+}
+
+type Cells = [String; 6];
+
+enum Line {
+    Section(&'static str),
+    Row(Row),
+    Note(String),
+}
+
+/// All lines, in the order in which they were measured.
+#[derive(Default)]
+pub(crate) struct Table(Vec<Line>);
+
+impl Table {
+    pub(crate) fn section(&mut self, title: &'static str) {
+        self.0.push(Line::Section(title));
+    }
+
+    pub(crate) fn row(&mut self, row: Row) {
+        self.0.push(Line::Row(row));
+    }
+
+    /// Something that could not be measured, and why.
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
+        self.0.push(Line::Note(text.into()));
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let header = ["", "Toolcell", "the other", "ratio", "target", ""].map(str::to_owned);
+        let rows = || self.0.iter().filter_map(|line| if let Line::Row(row) = line { Some(row) } else { None });
+        let mut widths = header.each_ref().map(|cell| cell.chars().count());
+        for row in rows() {
+            for (width, cell) in widths.iter_mut().zip(row.cells()) {
+                *width = cell.chars().count().max(*width);
+            }
+        }
+        write_cells(f, &header, &widths)?;
+        for line in &self.0 {
+            match line {
+                Line::Section(title) => writeln!(f, "\n{title}")?,
+                Line::Row(row) => write_cells(f, &row.cells(), &widths)?,
+                Line::Note(text) => writeln!(f, "{text}")?,
+            }
+        }
+        let verdicts: Vec<bool> = rows().filter_map(Row::met).collect();
+        let met = verdicts.iter().filter(|met| **met).count();
+        writeln!(f, "\n{met} of {} targets met", verdicts.len())
+    }
+}
+
+/// Names, targets and verdicts to the left, figures to the right.
+fn write_cells(f: &mut fmt::Formatter<'_>, cells: &Cells, widths: &[usize; 6]) -> fmt::Result {
+    let [name, ours, theirs, ratio, target, verdict] = cells;
+    let [names, ourses, theirses, ratios, targets, _] = widths;
+    let line =
+        format!("{name:names$}  {ours:>ourses$}  {theirs:>theirses$}  {ratio:>ratios$}  {target:targets$}  {verdict}");
+    writeln!(f, "{}", line.trim_end())
+}

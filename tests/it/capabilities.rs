@@ -1,0 +1,126 @@
+//! What the host hands in exists, and works through operations; nothing else does.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use toolcell_host::{
+    CancelToken, Ended, Grant, Json, Operation, OperationFailure, Operations, OperationsOfCall, Outcome, PartialSink,
+    Stop, Timers, Until,
+};
+
+use crate::world::{NOTHING, World, returned};
+
+#[test]
+fn a_granted_timer_exists_and_fires() {
+    let source = "async function execute() { const before = Date.now(); await new Promise((done) => setTimeout(done, 20, 'x')); \
+        return Date.now() - before >= 20; }";
+    assert_eq!(World::new().script(source).operations(&Timers).returns(), "true");
+    assert!(World::new().script(source).operations(&NOTHING).throws().contains("it needs the grant `timers`"));
+}
+
+#[test]
+fn timers_fire_in_the_order_of_their_times() {
+    let world = World::new().operations(&Timers).script(
+        "function execute() { const seen = []; return new Promise((done) => { \
+           setTimeout(() => { seen.push('c'); done(seen) }, 30); setTimeout((x) => seen.push(x), 1, 'a'); \
+           const never = setTimeout(() => seen.push('never'), 5); clearTimeout(never); \
+           let n = 0; const every = setInterval(() => { seen.push('b'); if (++n === 2) clearInterval(every) }, 4); }) }",
+    );
+    assert_eq!(world.returns(), r#"["a","b","b","c"]"#);
+}
+
+#[test]
+fn an_abort_signal_follows_a_timer() {
+    let world = World::new().operations(&Timers).script(
+        "async function execute() { const controller = new AbortController(); const timer = setTimeout(() => controller.abort(), 5); \
+         try { await new Promise((_, fail) => controller.signal.addEventListener('abort', () => fail(controller.signal.reason))); } \
+         catch (error) { return error.name; } finally { clearTimeout(timer); } }",
+    );
+    assert_eq!(world.returns(), r#""AbortError""#);
+}
+
+#[test]
+fn the_deadline_and_a_cancellation_end_a_wait() {
+    let source = "const execute = () => new Promise((done) => setTimeout(done, 100_000))";
+    let world = World::new().script(source).operations(&Timers).timeout(50);
+    assert_eq!(world.stops(), Stop::Deadline { limit: Duration::from_millis(50) });
+
+    let token = CancelToken::new();
+    let world = World::new().script(source).operations(&Timers).cancelled_by(&token);
+    let prepared = world.prepare().unwrap();
+    std::thread::scope(|scope| {
+        let canceller = token.clone();
+        scope.spawn(move || canceller.cancel());
+        assert_eq!(world.call(&prepared, "{}").outcome, Outcome::Stopped(Stop::Cancelled));
+    });
+}
+
+/// Answers every timer at once, the last one first, with a failure for the odd ones.
+struct Backwards;
+
+#[derive(Default)]
+struct BackwardsCall(Vec<Operation>);
+
+impl Operations for Backwards {
+    fn grants(&self) -> Vec<Grant> {
+        vec![Grant::Timers]
+    }
+
+    fn start(&self) -> Box<dyn OperationsOfCall> {
+        Box::new(BackwardsCall::default())
+    }
+}
+
+impl OperationsOfCall for BackwardsCall {
+    fn begin(&mut self, started: Vec<Operation>, _: &[u32]) {
+        self.0.extend(started);
+    }
+
+    fn wait(&mut self, _: &Until) -> Vec<Ended> {
+        let ended = self.0.drain(..).rev();
+        ended
+            .map(|operation| Ended {
+                id: operation.id,
+                result: if operation.id % 2 == 0 {
+                    Ok(Json::NULL)
+                } else {
+                    Err(OperationFailure { name: "Odd".to_owned(), message: operation.payload })
+                },
+            })
+            .collect()
+    }
+}
+
+#[test]
+fn results_are_seen_in_the_order_in_which_the_host_gives_them() {
+    let world = World::new().operations(&Backwards).script(
+        "function execute() { const seen = []; return new Promise((done) => { for (let i = 1; i <= 4; i++) \
+           setTimeout(() => { seen.push(i); if (seen.length === 2) done(seen) }, i) }) }",
+    );
+    assert_eq!(world.returns(), "[4,2]");
+}
+
+#[test]
+fn partial_results_stream_while_the_tool_runs() {
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let writer = Arc::clone(&seen);
+    let sink: PartialSink = Arc::new(move |json: &str| writer.lock().unwrap().push(json.to_owned()));
+    let mut world = World::new().script(
+        "export default (pi) => ({ name: 'slow', execute(id, params, onUpdate) { for (let i = 0; i < 3; i++) onUpdate({ i }); return id } })",
+    );
+    world.run.partial = Some(&sink);
+    world.run.call_id = "call-7";
+    assert_eq!(world.returns(), r#""call-7""#);
+    assert_eq!(*seen.lock().unwrap(), [r#"{"i":0}"#, r#"{"i":1}"#, r#"{"i":2}"#]);
+}
+
+#[test]
+fn a_factory_gets_no_processes_and_nobody_to_ask() {
+    for (use_of, reason) in [("pi.exec", "a cell has no processes"), ("pi.ui", "a cell has nobody to ask")] {
+        let source = format!("export default (pi) => {{ {use_of}; return {{ name: 'x', execute() {{}} }} }}");
+        assert!(World::new().script(source).throws().contains(reason));
+    }
+    let cwd = World::new()
+        .script("export default (pi) => ({ name: 'x', execute: (a, b, c, ctx) => [pi.cwd, ctx.cwd, ctx.hasUI] })");
+    assert_eq!(returned(&cwd.run_text("{}")), r#"["/","/",false]"#);
+}

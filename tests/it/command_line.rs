@@ -1,0 +1,276 @@
+//! The commands, driven through the library that the binary is made of.
+
+use std::io::Cursor;
+
+use serde_json::{Value, json};
+use toolcell::CancelToken;
+use toolcell_cli::Streams;
+
+use crate::world::root;
+
+/// What a command left behind.
+struct Done {
+    status: u8,
+    out: String,
+    err: String,
+}
+
+impl Done {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}{}", self.out, self.err))
+    }
+}
+
+fn toolcell(words: &[&str]) -> Done {
+    toolcell_with(words, b"", &CancelToken::new())
+}
+
+fn toolcell_with(words: &[&str], input: &[u8], cancel: &CancelToken) -> Done {
+    let (mut input, mut out, mut err) = (Cursor::new(input.to_vec()), Vec::new(), Vec::new());
+    let streams = Streams { input: &mut input, output: &mut out, errors: &mut err, output_is_terminal: false };
+    let words = ["toolcell", "--lang", "en"].iter().chain(words);
+    let exit = toolcell_cli::run(words, streams, cancel);
+    Done { status: exit.status(), out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap() }
+}
+
+fn fixture(name: &str) -> String {
+    root().join("fixtures/tools").join(name).to_string_lossy().into_owned()
+}
+
+/// Runs `source` from standard input.
+fn exec(source: impl AsRef<[u8]>, words: &[&str]) -> Done {
+    toolcell_with(&[&["exec", "-"], words].concat(), source.as_ref(), &CancelToken::new())
+}
+
+fn batch(lines: &[u8]) -> Vec<Value> {
+    let done = toolcell_with(&["batch"], lines, &CancelToken::new());
+    assert_eq!((done.status, &*done.err), (0, ""), "{}", done.err);
+    done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn exec_runs_the_tools_of_the_documents() {
+    let done = toolcell(&["exec", &fixture("string_reverse.js"), r#"{"text": "Hello World"}"#]);
+    assert_eq!((done.status, &*done.out, &*done.err), (0, "dlroW olleH\n", ""));
+    let done = toolcell(&["exec", &fixture("calculate_average.js"), r#"{"numbers": [1.5, 2.5, 5]}"#]);
+    assert_eq!((done.status, &*done.out), (0, "3\n"));
+    let done = toolcell(&["exec", &fixture("fetch_json.js"), r#"{"url": "https://api.example.com/data"}"#]);
+    assert_eq!((done.status, &*done.out), (1, ""));
+    assert!(done.err.contains("it needs the grant `timers`, which this call does not have"), "{}", done.err);
+}
+
+#[test]
+fn exec_prints_text_for_people_and_one_object_for_programs() {
+    let done = exec("const execute = () => ({ a: [1, -0], b: 'x' })", &[]);
+    assert_eq!(done.out, "{\n  \"a\": [\n    1,\n    -0\n  ],\n  \"b\": \"x\"\n}\n");
+    assert_eq!(exec("const execute = () => undefined", &[]).out, "");
+    let done = exec("const execute = () => { console.warn('w'); return NaN }", &[]);
+    assert_eq!((&*done.out, &*done.err), ("null\n", "w\nwarning: /: NaN became null\n"));
+
+    let done =
+        exec("const execute = ({ a }) => { console.log(1); return [a] }", &["{\"a\": 1e400}", "--json", "--seed", "3"]);
+    let answer = done.json();
+    assert_eq!(answer["outcome"], "returned");
+    assert_eq!(answer["value_json"], "[null]");
+    assert_eq!(answer["logs"], json!([{ "level": "log", "text": "1" }]));
+    assert_eq!(answer["warnings"].as_array().unwrap().len(), 2);
+    for number in ["fuel", "load_fuel", "memory_bytes", "duration_ms"] {
+        assert!(answer[number].as_f64().unwrap() > 0.0, "{number}");
+    }
+}
+
+#[test]
+fn exit_status_and_message_say_what_went_wrong() {
+    for (source, words, status, said) in [
+        ("const execute = () => 1", &[][..], 0, ""),
+        (
+            "function execute() { null.x }",
+            &[],
+            1,
+            "error: the tool failed: TypeError: cannot read property 'x' of null\n    at execute (stdin.js:1:22)\n",
+        ),
+        ("function execute( {", &[], 1, "error: syntax error: SyntaxError"),
+        ("const execute = () => new Promise(() => {})", &[], 1, "error: a promise never settles"),
+        (
+            "const execute = () => { for (;;); }",
+            &["--fuel", "1000"],
+            5,
+            "error: out of fuel: the tool burned all of its 1000 units of fuel\nhint: raise it with --fuel",
+        ),
+        (
+            "const execute = () => { for (;;); }",
+            &["--timeout-ms", "20"],
+            5,
+            "error: execution timed out: the tool ran longer than 20 ms\nhint:",
+        ),
+        (
+            "const execute = () => 'x'.repeat(99)",
+            &["--output-bytes", "50"],
+            5,
+            "error: the output is too large: the result is longer than 50 bytes\nhint:",
+        ),
+        (
+            "const execute = () => 1",
+            &["--fuel", "0"],
+            2,
+            "error: fuel is 0, it must be 1 to 1000000000000000\nhint: choose a limit in that range",
+        ),
+        ("const execute = () => 1", &["--memory-mb", "99999"], 2, "error: memory_bytes is"),
+        (
+            "const execute = () => 1",
+            &["not json"],
+            2,
+            "error: invalid parameters: expected an object at line 1, column 1\nhint: parameters are a JSON object",
+        ),
+        ("const execute = () => 1", &["[1]"], 2, "error: invalid parameters: expected an object"),
+        (
+            "const execute = () => 1",
+            &["{\"a\": }"],
+            2,
+            "error: invalid parameters: expected a value at line 1, column 7",
+        ),
+        ("const execute = () => 1", &["@/no/such/file"], 4, "error: /no/such/file: no such file"),
+        (
+            "const execute = () => 1",
+            &["-"],
+            2,
+            "error: the tool and its parameters cannot both come from standard input",
+        ),
+        ("", &[], 2, "error: the source is empty\nhint: write a tool"),
+    ] {
+        let done = exec(source, words);
+        assert_eq!(done.status, status, "{source} {words:?}: {}", done.err);
+        assert!(done.err.starts_with(said), "{source} {words:?}: {}", done.err);
+        let answer = exec(source, &[words, &["--json"]].concat()).json();
+        assert_eq!(answer["outcome"] == "returned", status == 0, "{answer}");
+    }
+}
+
+#[test]
+fn input_that_is_no_source_is_refused() {
+    assert!(exec(b"\x7fELF\x02\0\0\0", &[]).err.contains("binary file"));
+    assert!(exec(b"const execute = () => '\xff'", &[]).err.contains("not UTF-8: line 1"));
+    let large = exec(vec![b' '; 10 << 20], &[]);
+    assert_eq!(large.status, 2);
+    assert!(large.err.contains("the limit is 65536"), "{}", large.err);
+    let missing = toolcell(&["exec", "no-such-file.js"]);
+    assert_eq!(
+        (missing.status, &*missing.err),
+        (4, "error: no-such-file.js: no such file\nhint: name a file of JavaScript, or `-` for standard input\n")
+    );
+    assert_eq!(toolcell(&["exec", "/"]).status, 2);
+    assert_eq!(toolcell(&["exec"]).status, 2);
+    assert_eq!(toolcell(&["nonsense"]).status, 2);
+    assert_eq!(toolcell(&["--help"]).status, 0);
+}
+
+#[test]
+fn messages_come_in_japanese() {
+    let done = exec("const execute = () => { for (;;); }", &["--fuel", "1000", "--lang", "ja"]);
+    assert!(done.err.starts_with("エラー: 実行量の上限に達しました: "), "{}", done.err);
+}
+
+#[test]
+fn a_tool_cannot_drive_the_terminal() {
+    let done = exec("const execute = () => { console.log('\\x1b[2J\\u202e'); throw new Error('\\x1b]0;x\\x07') }", &[]);
+    assert!(
+        !done.err.contains('\u{1b}') && !done.err.contains('\u{7}') && !done.err.contains('\u{202e}'),
+        "{:?}",
+        done.err
+    );
+}
+
+#[test]
+fn an_interrupted_run_ends_with_130() {
+    let cancel = CancelToken::new();
+    cancel.cancel();
+    let done = toolcell_with(&["exec", "-"], b"const execute = () => { for (;;); }", &cancel);
+    assert_eq!(done.status, 130);
+    assert!(done.err.starts_with("error: execution was cancelled"), "{}", done.err);
+}
+
+#[test]
+fn batch_answers_every_line_and_goes_on() {
+    let mut lines = Vec::new();
+    for line in [
+        r#"{"id": 1, "op": "run", "source": "const execute = ({ a }) => a * 2", "params": {"a": 21}}"#,
+        r#"{"id": "two", "op": "run", "source": "const execute = (p) => p", "params_json": "{\"n\": 1e400, \"m\": 9007199254740993}"}"#,
+        r"not json",
+        r#"{"id": 4, "op": "run"}"#,
+        r#"{"id": 5, "op": "fly"}"#,
+        r#"{"id": 6, "op": "run", "source": "const execute = () => 1", "limits": {"fule": 1}}"#,
+        r#"{"id": 7, "op": "run", "source": "const execute = () => { for (;;); }", "limits": {"fuel": 100000}}"#,
+        r#"{"id": 8, "op": "run", "source": "function execute() { throw new RangeError('x') }", "lang": "js", "seed": 3, "analysis": "off"}"#,
+        r#"{"id": 9, "op": "run", "source": "const execute = () => 1", "params": [1]}"#,
+        r#"{"id": {"deep": [10]}, "op": "run", "source": "const execute = () => 1", "limits": {"fuel": 0}}"#,
+        r#"{"op": "run", "source": "const execute = () => 1"}"#,
+        r#"{"id": 12, "op": "run", "source": ""}"#,
+        r#"{"id": 13, "op": "run", "source": "const execute = () => '\\u65e5'"}"#,
+        r#"{"id": 14, "op": "analyze", "source": "1"}"#,
+        "",
+        "[]",
+        "null",
+        r#"{"id": 17, "op": "run", "source": "const execute = () => 1", "params": {}, "params_json": "{}"}"#,
+    ] {
+        lines.extend_from_slice(line.as_bytes());
+        lines.push(b'\n');
+    }
+    lines.extend_from_slice(b"\xff\xfe\n");
+    lines.extend_from_slice(br#"{"id": "last", "op": "run", "source": "const execute = () => 'end'"}"#);
+    let answers = batch(&lines);
+    let told: Vec<String> = answers
+        .iter()
+        .map(|answer| {
+            let what = answer.get("stop").or_else(|| answer.get("value_json"));
+            let what = what.or_else(|| answer["error"].get("code")).and_then(Value::as_str).unwrap_or("-");
+            format!("{} {} {what}", answer["id"], answer["outcome"].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "1 returned 42",
+            r#""two" returned {"n":null,"m":9007199254740992}"#,
+            "null refused request-invalid",
+            "4 refused request-invalid",
+            "5 refused request-invalid",
+            "6 refused request-invalid",
+            "7 stopped out-of-fuel",
+            "8 threw tool-failed",
+            "9 refused parameters-invalid",
+            r#"{"deep":[10]} refused limit-invalid"#,
+            "null returned 1",
+            "12 refused source-invalid",
+            r#"13 returned "日""#,
+            "14 refused operation-unsupported",
+            "null refused request-invalid",
+            "null refused request-invalid",
+            "17 refused request-invalid",
+            "null refused request-invalid",
+            r#""last" returned "end""#,
+        ]
+    );
+}
+
+#[test]
+fn batch_repeats_a_run_to_the_unit() {
+    let line = br#"{"id": 1, "op": "run", "source": "const execute = () => [Math.random(), 3]", "seed": 9}
+"#;
+    let answers = batch(&line.repeat(3));
+    let facts: Vec<(&Value, &Value, &Value)> =
+        answers.iter().map(|answer| (&answer["value_json"], &answer["fuel"], &answer["load_fuel"])).collect();
+    assert_eq!(facts[0], facts[1]);
+    assert_eq!(facts[0], facts[2]);
+}
+
+#[test]
+fn doctor_proves_that_it_works() {
+    let findings = toolcell(&["doctor", "--json"]).json();
+    assert_eq!(findings["works"], true);
+    assert_eq!(findings["guest"], toolcell::GUEST_DIGEST);
+    for image in ["roomy", "bounded", "interpreted"] {
+        let done = toolcell(&["doctor", "--image", image]);
+        assert_eq!(done.status, 0);
+        assert!(done.out.contains(&format!("image          {image}")) && done.out.ends_with("works\n"), "{}", done.out);
+    }
+}

@@ -1,0 +1,114 @@
+//! The same call gives the same result and the same fuel, on every image and in every run.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use toolcell_host::{Kind, Outcome, Report};
+
+use crate::world::{World, files, read, returned};
+
+/// What must be the same: everything but the time it took.
+fn facts(mut report: Report) -> Report {
+    report.usage.duration = Duration::ZERO;
+    report
+}
+
+#[test]
+fn result_and_fuel_are_equal_on_all_images_and_in_every_run() {
+    let tools = files("fixtures/tools", "js");
+    for path in &tools {
+        let case: serde_json::Value = serde_json::from_str(&read(path.with_extension("json"))).unwrap();
+        let run = |kind: Kind| {
+            facts(World::new().file(path).on(kind).seed(7).started_at(1_700_000_000_000).run(&case["params"]))
+        };
+        let first = run(Kind::Roomy);
+        for kind in [Kind::Roomy, Kind::Bounded, Kind::Interpreted] {
+            assert_eq!(run(kind), first, "{} on {kind:?}", path.display());
+        }
+    }
+    assert!(tools.len() >= 25, "{}", tools.len());
+}
+
+#[test]
+fn limits_are_hit_at_the_same_place_on_all_images() {
+    for source in [
+        "const execute = () => { for (let i = 0;; i++) if (i % 1000 === 0) console.log(i) }",
+        "const execute = () => { const a = []; for (;;) a.push('x'.repeat(10_000) + a.length) }",
+        "function execute() { let depth = 0; const f = () => { depth++; f() }; try { f() } catch { return depth } }",
+    ] {
+        let run = |kind: Kind| {
+            let mut world = World::new().script(source).on(kind).fuel(50_000_000);
+            world.budget.memory = 16 << 20;
+            facts(world.run_text("{}"))
+        };
+        let first = run(Kind::Roomy);
+        assert_eq!(run(Kind::Bounded), first, "{source}");
+        assert_eq!(run(Kind::Interpreted), first, "{source}");
+    }
+}
+
+#[test]
+fn the_clock_starts_at_the_runs_time_and_moves_on_with_fuel() {
+    let source =
+        "function execute() { const a = Date.now(); for (let i = 0; i < 1_000_000; i++); return [a, Date.now() - a] }";
+    let world = World::new().script(source).started_at(1_234_567_890_123);
+    let first = world.returns();
+    let (start, spent) = first.trim_matches(['[', ']']).split_once(',').unwrap();
+    assert_eq!(start, "1234567890123");
+    assert!((1..1000).contains(&spent.parse::<u32>().unwrap()), "{spent}");
+    assert_eq!(world.returns(), first);
+    assert_eq!(World::new().script("const execute = () => new Date().getTimezoneOffset()").returns(), "0");
+}
+
+#[test]
+fn random_numbers_come_from_the_seed() {
+    let world = |seed| World::new().script("const execute = () => [Math.random(), Math.random()]").seed(seed);
+    let first = world(1).returns();
+    assert_eq!(world(1).returns(), first);
+    assert_ne!(world(2).returns(), first);
+    let (a, b) = first.trim_matches(['[', ']']).split_once(',').unwrap();
+    assert_ne!(a, b);
+}
+
+#[test]
+fn time_and_chance_at_the_top_level_belong_to_each_run() {
+    for (source, snapshot) in [
+        ("const at = Date.now(); const execute = () => at", false),
+        ("const at = Math.random(); const execute = () => at", false),
+        ("const at = 5; const execute = () => at", true),
+    ] {
+        let world = World::new().script(source).seed(1).started_at(1000);
+        let prepared = world.prepare().unwrap();
+        assert_eq!(prepared.is_snapshot(), snapshot, "{source}");
+        let later = World::new().seed(2).started_at(2000);
+        let (first, second) = (returned(&world.call(&prepared, "{}")), returned(&later.call(&prepared, "{}")));
+        assert_eq!(first == second, snapshot, "{source}: {first} {second}");
+        assert_eq!(returned(&world.call(&prepared, "{}")), first);
+    }
+}
+
+#[test]
+fn not_a_number_has_one_bit_pattern() {
+    let bits = World::new().script(
+        "function execute() { const view = new DataView(new ArrayBuffer(8)); return [0 / 0, Infinity - Infinity, Math.sqrt(-1), \
+         parseFloat('x'), -NaN, Math.fround(NaN)].map((n) => { view.setFloat64(0, n); return view.getBigUint64(0).toString(16) }) }",
+    );
+    assert_eq!(bits.returns(), format!("[{}]", [r#""7ff8000000000000""#; 6].join(",")));
+}
+
+#[test]
+fn attacks_burn_the_same_fuel_on_all_images() {
+    // Those of a small budget: the interpreter is 25 times slower.
+    let small: Vec<PathBuf> = files("fixtures/hostile", "js")
+        .into_iter()
+        .filter(|path| read(path).starts_with("// expect: returned") && !read(path).contains("\n// params"))
+        .filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("escape-"))
+        .collect();
+    assert!(small.len() >= 10);
+    for path in small {
+        let run = |kind: Kind| facts(World::new().file(&path).on(kind).run_text("{}"));
+        let first = run(Kind::Roomy);
+        assert!(!matches!(first.outcome, Outcome::Stopped(_)), "{}: {first:?}", path.display());
+        assert_eq!(run(Kind::Interpreted), first, "{}", path.display());
+    }
+}

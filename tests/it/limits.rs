@@ -1,0 +1,148 @@
+//! Each limit ends in a stop of its own, exactly where it is.
+
+use std::time::Duration;
+
+use toolcell_host::{Budget, CallError, CancelToken, Outcome, Params, Run, Stop, Timers};
+
+use crate::world::{World, eval, returned, sandbox};
+
+const FOREVER: &str = "const execute = () => { for (;;); }";
+
+#[test]
+fn an_endless_loop_runs_out_of_fuel() {
+    assert_eq!(World::new().script(FOREVER).fuel(1_000_000).stops(), Stop::OutOfFuel { limit: 1_000_000 });
+    let at_load = World::new().script("for (;;); function execute() {}").fuel(1_000_000);
+    assert_eq!(at_load.stops(), Stop::OutOfFuel { limit: 1_000_000 });
+}
+
+#[test]
+fn fuel_that_was_measured_is_enough_and_less_is_not() {
+    let world =
+        World::new().script("const execute = () => { let n = 0; for (let i = 0; i < 100_000; i++) n += i; return n }");
+    let report = world.run_text("{}");
+    let needed = report.usage.fuel;
+    assert!(report.usage.load_fuel < needed);
+    let prepared = world.prepare().unwrap();
+    let exact = World::new().script(FOREVER).fuel(needed);
+    assert_eq!(returned(&exact.call(&prepared, "{}")), "4999950000");
+    // Fuel is checked at loops and calls, so the last few instructions may overdraw it.
+    let short = World::new().script(FOREVER).fuel(needed - 1000);
+    assert_eq!(short.call(&prepared, "{}").outcome, Outcome::Stopped(Stop::OutOfFuel { limit: needed - 1000 }));
+}
+
+#[test]
+fn the_deadline_ends_what_fuel_would_let_go_on() {
+    let world = World::new().script(FOREVER).fuel(1_000_000_000_000).timeout(50);
+    assert_eq!(world.stops(), Stop::Deadline { limit: Duration::from_millis(50) });
+}
+
+#[test]
+fn memory_that_was_refused_is_reported_even_if_the_tool_swallows_it() {
+    let mut world = World::new().script(
+        "function execute() { try { const a = []; for (;;) a.push(new Uint8Array(1 << 20)); } catch { return 'fine'; } }",
+    );
+    world.budget.memory = 16 << 20;
+    let report = world.run_text("{}");
+    assert_eq!(report.outcome, Outcome::Stopped(Stop::OutOfMemory { limit: 16 << 20 }));
+    assert!(report.usage.memory <= 16 << 20);
+}
+
+#[test]
+fn garbage_in_cycles_is_collected() {
+    let mut world = World::new().script(
+        "function execute() { for (let i = 0; i < 200; i++) { const a = { data: new Uint8Array(1 << 20) }; a.self = a; } return 'done' }",
+    );
+    world.budget.memory = 32 << 20;
+    assert_eq!(world.returns(), r#""done""#);
+}
+
+#[test]
+fn recursion_of_5000_frames_works_and_endless_recursion_is_a_range_error() {
+    let depth = "function down(n) { return n === 0 ? 0 : 1 + down(n - 1) }";
+    assert_eq!(World::new().script(format!("{depth} const execute = () => down(5000)")).returns(), "5000");
+    let endless = World::new().script(
+        "function execute() { let depth = 0; const down = () => { depth++; down(); }; \
+         try { down(); } catch (error) { return [error.name, error instanceof RangeError, depth > 5000]; } }",
+    );
+    assert_eq!(endless.returns(), r#"["RangeError",true,true]"#);
+}
+
+#[test]
+fn the_console_is_bounded_and_what_was_written_is_kept() {
+    let mut world = World::new().script("function execute() { for (;;) console.log('0123456789'); }");
+    world.budget.console = 1000;
+    let report = world.run_text("{}");
+    assert_eq!(report.outcome, Outcome::Stopped(Stop::ConsoleTooLarge { limit: 1000 }));
+    let written: usize = report.logs.iter().map(|log| log.text.len()).sum();
+    assert!((900..=1000).contains(&written), "{written}");
+    let mut empty = World::new().script("function execute() { for (;;) console.log(); }");
+    empty.budget.console = 1000;
+    assert_eq!(empty.stops(), Stop::ConsoleTooLarge { limit: 1000 });
+}
+
+#[test]
+fn pending_operations_are_bounded() {
+    let mut world = World::new()
+        .script(
+            "function execute() { for (let i = 0; i < 9; i++) { try { setTimeout(() => {}, 1) } catch {} } return 1 }",
+        )
+        .operations(&Timers);
+    world.budget.operations = 8;
+    assert_eq!(world.stops(), Stop::TooManyOperations { limit: 8 });
+    world.budget.operations = 9;
+    assert_eq!(world.returns(), "1");
+}
+
+#[test]
+fn a_promise_that_nothing_can_settle_is_stalled_at_once() {
+    let world = World::new().script("const execute = () => new Promise(() => {})").timeout(600_000);
+    assert_eq!(world.stops(), Stop::Stalled);
+    let at_load = World::new().script("await new Promise(() => {}); export const execute = () => 1");
+    assert_eq!(at_load.stops(), Stop::Stalled);
+}
+
+#[test]
+fn a_call_is_cancelled_from_another_thread() {
+    let token = CancelToken::new();
+    let canceller = token.clone();
+    let world = World::new().script(FOREVER).fuel(1_000_000_000_000).cancelled_by(&token);
+    let prepared = world.prepare().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // The call below may not have begun: a token that is cancelled early ends it as well.
+            canceller.cancel();
+        });
+        assert_eq!(world.call(&prepared, "{}").outcome, Outcome::Stopped(Stop::Cancelled));
+    });
+    assert_eq!(eval("1 + 1"), "2");
+}
+
+#[test]
+fn limits_out_of_range_are_refused_by_name() {
+    let prepared = World::new().script("const execute = () => 1").prepare().unwrap();
+    let standard = Budget::default();
+    for (budget, name) in [
+        (Budget { fuel: 0, ..standard }, "fuel is 0, it must be 1 to 1000000000000000"),
+        (Budget { fuel: u64::MAX, ..standard }, "fuel is 18446744073709551615"),
+        (Budget { deadline: Duration::ZERO, ..standard }, "timeout_ms is 0"),
+        (Budget { deadline: Duration::from_secs(601), ..standard }, "timeout_ms is 601000, it must be 1 to 600000"),
+        (Budget { memory: 0, ..standard }, "memory_bytes is 0"),
+        (Budget { memory: 2 << 30, ..standard }, "memory_bytes is 2147483648"),
+        (Budget { output: 0, ..standard }, "output_bytes is 0"),
+        (Budget { console: 0, ..standard }, "console_bytes is 0"),
+        (Budget { operations: 0, ..standard }, "operations is 0"),
+    ] {
+        let error = sandbox().call(&prepared, &Params::parse("{}").unwrap(), &budget, &Run::default()).unwrap_err();
+        assert!(matches!(error, CallError::LimitInvalid { .. }));
+        assert!(error.to_string().starts_with(name), "{error}");
+    }
+}
+
+#[test]
+fn what_loading_took_counts_under_any_budget() {
+    let world = World::new().script("let n = 0; for (let i = 0; i < 100_000; i++) n += i; const execute = () => n");
+    let prepared = world.prepare().unwrap();
+    assert!(prepared.is_snapshot());
+    let small = World::new().fuel(prepared.load_fuel() - 1);
+    assert!(matches!(small.call(&prepared, "{}").outcome, Outcome::Stopped(Stop::OutOfFuel { .. })));
+}

@@ -1,0 +1,86 @@
+//! Many calls from many threads: each is alone, and a sandbox that is full waits or says so.
+
+use toolcell_host::{Budget, CallError, Outcome, Params, Run, Sandbox, SandboxConfig, Script, WhenFull};
+
+use crate::world::{World, returned};
+
+#[test]
+fn calls_from_many_threads_do_not_see_each_other() {
+    let world = World::new()
+        .script("let mine; function execute({ n }) { const before = mine; mine = n; return [before ?? null, mine] }");
+    let prepared = world.prepare().unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let (world, prepared) = (&world, &prepared);
+            scope.spawn(move || {
+                for call in 0..50 {
+                    let n = thread * 1000 + call;
+                    assert_eq!(returned(&world.call(prepared, &format!(r#"{{"n": {n}}}"#))), format!("[null,{n}]"));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_full_sandbox_waits_or_says_so() {
+    let sandbox = Sandbox::new(&SandboxConfig { slots: 1, ..SandboxConfig::default() }).unwrap();
+    let budget = Budget { fuel: 1_000_000_000_000, ..Budget::default() };
+    let script = Script {
+        name: "t.js",
+        source: "const execute = ({ ms }) => { const end = Date.now() + ms; while (Date.now() < end); return ms }",
+    };
+    let toolcell_host::Loaded::Ready(prepared) = sandbox.prepare(&script, &budget, &Run::default()).unwrap() else {
+        panic!("the script loads")
+    };
+    let call = |ms: u32, when_full| {
+        let params = Params::parse(format!(r#"{{"ms": {ms}}}"#)).unwrap();
+        sandbox.call(&prepared, &params, &budget, &Run { when_full, ..Run::default() })
+    };
+    let (refused, waited) = std::thread::scope(|scope| {
+        let busy = scope.spawn(|| call(300, WhenFull::Wait).unwrap());
+        // The first call may not have begun; ask until it has.
+        let refused = (0..100_000).find_map(|_| call(0, WhenFull::Refuse).err());
+        let waited = call(1, WhenFull::Wait).unwrap();
+        assert!(matches!(busy.join().unwrap().outcome, Outcome::Returned(_)));
+        (refused, waited)
+    });
+    assert!(matches!(refused, Some(CallError::Busy { slots: 1 })), "{refused:?}");
+    assert_eq!(returned(&waited), "1");
+}
+
+#[test]
+fn a_sandbox_without_slots_is_refused() {
+    let error = Sandbox::new(&SandboxConfig { slots: 0, ..SandboxConfig::default() }).err().unwrap();
+    assert_eq!(error.code(), "limit-invalid");
+}
+
+#[test]
+fn a_thousand_prepared_tools_take_at_most_200_kib_each() {
+    let sizes: Vec<usize> = (0..20)
+        .map(|n| {
+            World::new().script(format!(
+                "const k = {n}; function execute({{ text }}) {{ return text.split('').reverse().join('') + k }}"
+            ))
+        })
+        .map(|world| world.prepare().unwrap().size())
+        .collect();
+    let largest = sizes.iter().max().unwrap();
+    assert!(*largest <= 200 << 10, "{largest} bytes");
+}
+
+#[test]
+fn five_thousand_calls_leave_no_thread_and_no_file_behind() {
+    let world = World::new().script("const execute = ({ n }) => n * 2");
+    let prepared = world.prepare().unwrap();
+    let count = |what: &str| std::fs::read_dir(format!("/proc/self/{what}")).unwrap().count();
+    let run = || assert_eq!(returned(&world.call(&prepared, r#"{"n": 21}"#)), "42");
+    run();
+    let files = count("fd");
+    for _ in 0..5000 {
+        run();
+    }
+    // Other tests of this process open and close files meanwhile; a leak would be thousands.
+    assert!(count("fd") < files + 100, "{files} {}", count("fd"));
+    assert!(count("task") < 200);
+}

@@ -1,0 +1,78 @@
+//! The frames of this version of the protocol, byte for byte.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+use toolcell_protocol::{
+    ABI_VERSION, Call, Exceeded, Failure, Grant, Load, Operation, Reply, Resume, Settled, Thrown, Warning, decode,
+    encode,
+};
+
+use crate::world::read;
+
+/// Appends one frame, after reading it back.
+fn frame<'a, T: Serialize + Deserialize<'a> + PartialEq + std::fmt::Debug>(text: &mut String, name: &str, value: &T) {
+    let bytes: &'static [u8] = encode(value).unwrap().leak();
+    assert_eq!(&decode::<T>(bytes).unwrap(), value, "{name}");
+    let hex = bytes.iter().fold(String::new(), |mut hex, byte| {
+        write!(hex, "{byte:02x}").unwrap();
+        hex
+    });
+    writeln!(text, "{name} {hex}").unwrap();
+}
+
+/// Frame by frame: the name, and the bytes in hexadecimal. A frame that is not read back as it was fails.
+fn golden() -> String {
+    let mut text = format!("# Frames of version {ABI_VERSION} of the protocol: name, bytes in hexadecimal.\n");
+    let text_of = &mut text;
+    frame(text_of, "load", &Load { name: "t.js", source: "const execute = () => 1", grants: vec![Grant::Timers] });
+    frame(
+        text_of,
+        "call",
+        &Call { tool: Some("a"), call_id: "7", params: r#"{"日":1}"#, result_bytes: 1 << 20, operations: 64 },
+    );
+    let failure = Failure { name: "TypeError", message: "no" };
+    frame(
+        text_of,
+        "resume",
+        &Resume { settled: vec![Settled { id: 1, result: Ok("null") }, Settled { id: 300, result: Err(failure) }] },
+    );
+    let warning = Warning { path: "/a".into(), message: "NaN became null".into() };
+    frame(text_of, "reply-done", &Reply::Done { value: Some("[1]".into()), warnings: vec![warning] });
+    frame(text_of, "reply-done-undefined", &Reply::Done { value: None, warnings: vec![] });
+    let thrown =
+        Thrown { name: "E".into(), message: "m".into(), line: Some(3), column: None, stack: "    at f\n".into() };
+    frame(text_of, "reply-threw", &Reply::Threw(thrown));
+    let operation = Operation { id: 1, kind: "timer".into(), payload: r#"{"ms":5}"#.into() };
+    frame(text_of, "reply-pending", &Reply::Pending { started: vec![operation], cancelled: vec![2] });
+    frame(text_of, "reply-exceeded-result", &Reply::Exceeded(Exceeded::ResultBytes));
+    frame(text_of, "reply-exceeded-operations", &Reply::Exceeded(Exceeded::Operations));
+    text
+}
+
+#[test]
+fn the_frames_are_those_of_this_version() {
+    // Other bytes under the same number would make a guest and a host misunderstand each other: change ABI_VERSION,
+    // and write the golden frames of the new one.
+    assert_eq!(read(format!("fixtures/protocol/version-{ABI_VERSION}.txt")), golden());
+}
+
+#[test]
+fn bytes_that_are_no_frame_are_an_error_and_never_a_panic() {
+    let reply = encode(&Reply::Done { value: Some("x".repeat(300)), warnings: vec![] }).unwrap();
+    for end in 0..reply.len() {
+        assert!(decode::<Reply>(&reply[..end]).is_err());
+    }
+    let mut trailing = reply.clone();
+    trailing.push(0);
+    assert!(decode::<Reply>(&trailing).is_err());
+    // Every byte replaced by every value: an error or some frame, but no panic and no huge allocation.
+    for at in 0..reply.len().min(16) {
+        for byte in 0..=255 {
+            let mut forged = reply.clone();
+            forged[at] = byte;
+            let _ = decode::<Reply>(&forged);
+        }
+    }
+    assert!(decode::<Reply>(&[0, 1, 0xff, 0xff, 0xff, 0xff, 0x0f]).is_err());
+}

@@ -1,0 +1,138 @@
+//! The rules of the project that no compiler checks.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::attacks::CLASSES;
+use crate::world::{files, read, root, stem};
+
+/// Who may use whom: the picture in DESIGN.md and README.md.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("crates/protocol", &[]),
+    ("crates/tool", &[]),
+    ("host", &["toolcell-protocol"]),
+    ("crates/toolcell", &["toolcell-host", "toolcell-tool"]),
+    ("crates/cli", &["toolcell"]),
+];
+
+#[test]
+fn the_arrows_between_the_crates_are_those_of_the_picture() {
+    let crates: BTreeSet<String> = std::fs::read_dir(root().join("crates"))
+        .unwrap()
+        .map(|entry| format!("crates/{}", entry.unwrap().file_name().to_string_lossy()))
+        .chain(["host".to_owned()])
+        .collect();
+    let drawn: BTreeSet<String> = ARROWS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(crates, drawn);
+    for (name, allowed) in ARROWS {
+        let manifest = read(format!("{name}/Cargo.toml"));
+        let dependencies = manifest.split("[dependencies]").nth(1).unwrap_or_default();
+        let dependencies = dependencies.split("\n[").next().unwrap_or_default();
+        let ours: Vec<&str> = dependencies
+            .lines()
+            .filter_map(|line| line.split([' ', '=']).next())
+            .filter(|dependency| dependency.starts_with("toolcell"))
+            .collect();
+        assert_eq!(ours, *allowed, "{name}");
+    }
+}
+
+#[test]
+fn only_the_crate_that_owns_a_library_names_it() {
+    for (library, owner) in
+        [("wasmtime", "host"), ("swc_", "crates/analysis"), ("clap", "crates/cli"), ("rmcp", "crates/mcp")]
+    {
+        for (name, _) in ARROWS.iter().filter(|(name, _)| *name != owner) {
+            assert!(!read(format!("{name}/Cargo.toml")).contains(library), "{name} uses {library}");
+        }
+    }
+}
+
+#[test]
+fn unsafe_is_in_two_places_only() {
+    let mut unsafe_files = Vec::new();
+    for folder in ["crates", "host", "guest/src", "tests"] {
+        walk(&root().join(folder), &mut |path| {
+            let text = std::fs::read_to_string(path).unwrap();
+            let used = text.lines().any(|line| {
+                let code = line.split("//").next().unwrap_or_default();
+                code.contains("unsafe {") || code.contains("unsafe fn") || code.contains("unsafe impl")
+            });
+            if used && !path.ends_with("tidy.rs") {
+                unsafe_files.push(path.strip_prefix(root()).unwrap().to_string_lossy().into_owned());
+            }
+        });
+    }
+    unsafe_files.sort();
+    // The build script chooses a CPU level for the images; it is part of how an image comes to be loaded.
+    assert_eq!(unsafe_files, ["guest/src/abi.rs", "host/build.rs", "host/src/image.rs"]);
+}
+
+#[test]
+fn every_hostile_fixture_has_a_test() {
+    let paths = files("fixtures/hostile", "js");
+    assert!(paths.len() >= 80, "{}", paths.len());
+    for path in paths {
+        let name = stem(&path);
+        assert!(CLASSES.iter().any(|class| name.starts_with(&format!("{class}-"))), "no test claims {name}");
+        let source = std::fs::read_to_string(&path).unwrap();
+        assert!(source.starts_with("// expect: "), "{name} states no fate in its first line");
+    }
+}
+
+#[test]
+fn every_good_tool_has_its_expectation_and_every_expectation_its_tool() {
+    let names = |ending| files("fixtures/tools", ending).iter().map(|path| stem(path)).collect::<Vec<_>>();
+    assert_eq!(names("js"), names("json"));
+    assert!(names("js").len() >= 25);
+}
+
+#[test]
+fn the_benchmark_has_the_engine_of_the_guest() {
+    let locked = |lock: &str| {
+        let text = read(lock);
+        let after = text.split("name = \"rquickjs-sys\"\nversion = \"").nth(1).unwrap().to_owned();
+        after.split('"').next().unwrap().to_owned()
+    };
+    assert_eq!(locked("Cargo.lock"), locked("guest/Cargo.lock"));
+}
+
+#[test]
+fn nothing_names_the_place_where_it_was_written() {
+    for folder in [
+        ".ci",
+        "crates",
+        "fixtures",
+        "guest/c",
+        "guest/js",
+        "guest/prebuilt",
+        "guest/snapshot",
+        "guest/src",
+        "host",
+        "tests",
+    ] {
+        walk(&root().join(folder), &mut |path| {
+            let Ok(text) = std::fs::read_to_string(path) else { return };
+            for word in [concat!("/wo", "rk/"), concat!("registry.npm", "js.org"), concat!("index.crates", ".io-")] {
+                assert!(!text.contains(word), "{} names {word}", path.display());
+            }
+        });
+    }
+}
+
+/// Every source file below a folder.
+fn walk(folder: &Path, visit: &mut dyn FnMut(&Path)) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if !["target", "node_modules", "dist"].contains(&&*name) {
+                walk(&path, visit);
+            }
+        } else if path.extension().is_some_and(|ending| {
+            ["rs", "js", "mjs", "toml", "json", "md", "txt", "sh", "lock"].iter().any(|known| ending == *known)
+        }) {
+            visit(&path);
+        }
+    }
+}
