@@ -35,9 +35,9 @@ done
   export CFLAGS_wasm32_wasip1="--sysroot=/usr --target=wasm32-wasi -O3 -include $PWD/c/quickjs-wasi.h $prefix ${QUICKJS_CFLAGS:-}"
   export BINDGEN_EXTRA_CLANG_ARGS="--sysroot=/usr -isystem /usr/include/wasm32-wasi"
   export RUSTFLAGS="$remap -C link-self-contained=no -C linker=wasm-ld-22 -C linker-flavor=wasm-ld -L native=/usr/lib/wasm32-wasi
-    -C link-arg=--export=__stack_pointer -C link-arg=--stack-first -C link-arg=-zstack-size=3145728 ${GUEST_RUSTFLAGS:-}"
+    -C link-arg=--export=__stack_pointer -C link-arg=--stack-first -C link-arg=-zstack-size=2359296 ${GUEST_RUSTFLAGS:-}"
   unset RUSTUP_TOOLCHAIN
   /usr/bin/cargo build --locked --release --package toolcell-guest --target wasm32-wasip1 -Zbuild-std=std,panic_abort
 )
 cargo run --locked --release --quiet --package toolcell-snapshot --target-dir "$target" -- \
-  "$target/wasm32-wasip1/release/toolcell_guest.wasm" "$out"
+  "$target/wasm32-wasip1/release/toolcell_guest.wasm" js/dist/prelude.js "$out"

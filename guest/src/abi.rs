@@ -7,10 +7,11 @@
 use std::cell::RefCell;
 use std::ffi::CString;
 
+use javy::Runtime;
 use javy::quickjs::{Ctx, Error, Module, Promise, Result, Value, WriteOptions, qjs};
 use toolcell_protocol::{ABI_VERSION, Level, Reply, decode, encode};
 
-use crate::engine::Engine;
+use crate::engine::{Engine, PRELUDE_NAME};
 use crate::tool;
 
 thread_local! {
@@ -102,15 +103,22 @@ pub(crate) fn string_length(value: &Value<'_>) -> usize {
     if status == 0 { usize::try_from(length).unwrap_or(0) } else { 0 }
 }
 
-/// Evaluates a module whose functions forget their own source text.
+/// The byte code of a module whose functions do not remember their source text.
+///
+/// # Errors
+/// The pending exception of the context: a `SyntaxError`.
+fn compile_module(ctx: &Ctx<'_>, name: &str, source: &[u8]) -> Result<Vec<u8>> {
+    let options = WriteOptions { strip_source: true, ..WriteOptions::default() };
+    Module::declare(ctx.clone(), name, source)?.write(options)
+}
+
+/// Evaluates what [`compile_module`] compiled.
 ///
 /// # Errors
 /// What the module threw, as the pending exception of the context.
-pub(crate) fn run_without_source<'js>(ctx: &Ctx<'js>, name: &str, source: &str) -> Result<Promise<'js>> {
-    let options = WriteOptions { strip_source: true, ..WriteOptions::default() };
-    let code = Module::declare(ctx.clone(), name, source)?.write(options)?;
-    // SAFETY: these are the bytes that this engine has just written.
-    let module = unsafe { Module::load(ctx.clone(), &code)? };
+pub(crate) fn run_module<'js>(ctx: &Ctx<'js>, code: &[u8]) -> Result<Promise<'js>> {
+    // SAFETY: only the build of the guest calls this, with the bytes that the same engine wrote just before.
+    let module = unsafe { Module::load(ctx.clone(), code)? };
     Ok(module.eval()?.1)
 }
 
@@ -124,7 +132,7 @@ pub(crate) fn add_intrinsics(ctx: &Ctx<'_>) {
 }
 
 /// Bytes of fresh memory that the snapshot ends with, so that small tools need not ask for more.
-const HEADROOM_BYTES: usize = 512 << 10;
+const HEADROOM_BYTES: usize = 128 << 10;
 
 /// Fills the holes that the prelude left in the heap, and makes room behind it.
 ///
@@ -132,7 +140,7 @@ const HEADROOM_BYTES: usize = 512 << 10;
 /// a page for each of its objects; with the holes filled for good, its objects lie together in fresh pages.
 fn make_allocations_adjacent() {
     let end = core::arch::wasm32::memory_size(0) << 16;
-    let mut size = 1 << 20;
+    let mut size = 64 << 10;
     while size >= 8 {
         loop {
             let block = vec![0_u8; size];
@@ -147,13 +155,34 @@ fn make_allocations_adjacent() {
     drop(Vec::<u8>::with_capacity(HEADROOM_BYTES));
 }
 
-/// Builds the engine. Called once, before the snapshot is taken, and removed from the exports by it.
+/// The two steps of [`initialize`].
+const COMPILE: u32 = 0;
+const BUILD: u32 = 1;
+
+/// Builds the engine, before the snapshot is taken, which removes this export.
+///
+/// It takes two instances, so that nothing of the compiler's work stays behind in the snapshot: the first one compiles
+/// the prelude, whose source is in the buffer, and gives its byte code; the second one is given that and starts the
+/// engine with it.
 #[unsafe(no_mangle)]
-pub extern "C" fn initialize() {
-    // SAFETY: called once, before anything else; calling it here keeps the linker from wrapping every export in it.
+pub extern "C" fn initialize(step: u32, len: usize) -> u64 {
+    // SAFETY: called once in an instance; calling it here keeps the linker from wrapping every export in it.
     unsafe { __wasm_call_ctors() };
-    ENGINE.set(Some(Engine::new()));
-    make_allocations_adjacent();
+    let frame = FRAME.take();
+    match step {
+        COMPILE => {
+            let runtime = Runtime::default();
+            let code = runtime.context().with(|ctx| compile_module(&ctx, PRELUDE_NAME, &frame[..len]));
+            hand_back(code.expect("the prelude compiles"))
+        }
+        BUILD => {
+            ENGINE.set(Some(Engine::new(&frame[..len])));
+            drop(frame);
+            make_allocations_adjacent();
+            0
+        }
+        other => panic!("there is no step {other}"),
+    }
 }
 
 /// The version of the frames that this guest speaks.
@@ -212,8 +241,12 @@ fn verb(len: usize, answer: impl FnOnce(&Engine, &[u8]) -> Reply) -> u64 {
         let engine = engine.as_ref().expect("`initialize` runs before the snapshot is taken");
         answer(engine, frame.get(..len).unwrap_or(&frame))
     });
-    let bytes = encode(&reply).expect("a reply holds only text and numbers");
     drop(frame);
+    hand_back(encode(&reply).expect("a reply holds only text and numbers"))
+}
+
+/// Keeps bytes where the host reads them, and says where.
+fn hand_back(bytes: Vec<u8>) -> u64 {
     let packed = (bytes.as_ptr() as u64) << 32 | bytes.len() as u64;
     FRAME.set(bytes);
     packed

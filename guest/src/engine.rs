@@ -10,8 +10,8 @@ use crate::{abi, natives};
 
 /// Bytes of shadow stack that JavaScript may use before recursion becomes a `RangeError`.
 ///
-/// The linker gives the guest 3 MiB (see the Makefile); the rest is for native code that runs above the last check.
-const STACK_BYTES: usize = 2 * 1024 * 1024;
+/// The linker gives the guest 2.25 MiB (`build.sh`); the rest is for native code that runs above the last check.
+const STACK_BYTES: usize = 1536 * 1024;
 
 /// Bytes on the heap, beyond those of the snapshot, that start the collection of cycles.
 const GC_THRESHOLD_BYTES: usize = 4 * 1024 * 1024;
@@ -51,11 +51,11 @@ pub(crate) struct Hooks {
 }
 
 impl Engine {
-    /// The engine as every tool finds it.
+    /// The engine as every tool finds it: `prelude` is the byte code of `js/dist/prelude.js`.
     ///
     /// # Panics
     /// Where the prelude does not evaluate: that ends the build of the guest, never a call.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(prelude: &[u8]) -> Self {
         let mut config = Config::default();
         config
             .max_stack_size(STACK_BYTES)
@@ -68,7 +68,7 @@ impl Engine {
             .promise(true);
         let runtime = Runtime::new(config).expect("the engine starts");
         let context = runtime.context().clone();
-        let hooks = context.with(|ctx| evaluate_prelude(&ctx));
+        let hooks = context.with(|ctx| evaluate_prelude(&ctx, prelude));
         while runtime.has_pending_jobs() {
             runtime.resolve_pending_jobs().expect("the prelude's jobs run");
         }
@@ -87,13 +87,12 @@ impl Engine {
 }
 
 /// Evaluates the prelude with its natives and takes its hooks.
-fn evaluate_prelude(ctx: &Ctx<'_>) -> Hooks {
+fn evaluate_prelude(ctx: &Ctx<'_>, prelude: &[u8]) -> Hooks {
     abi::add_intrinsics(ctx);
     let global = ctx.globals();
     let native = natives::register(ctx).expect("natives are registered");
     global.set("__toolcell_native", native.clone()).expect("the global object takes a property");
-    let evaluated = abi::run_without_source(ctx, PRELUDE_NAME, include_str!("../js/dist/prelude.js"))
-        .and_then(|promise| promise.finish::<()>());
+    let evaluated = abi::run_module(ctx, prelude).and_then(|promise| promise.finish::<()>());
     if evaluated.is_err() {
         let thrown = ctx.catch();
         panic!(

@@ -17,8 +17,10 @@ use crate::link::{self, Ended, Inside};
 use crate::outcome::Stop;
 use crate::watch::Until;
 
-/// Bytes of a page: the unit in which a prepared script is kept.
-pub(crate) const PAGE: usize = 4096;
+/// Bytes of a line: the unit in which a prepared script is kept. Most of the pages that loading a script touches
+/// change in a few bytes, such as the count of an object's users.
+const LINE: usize = 64;
+const LINE_U32: u32 = 64;
 
 /// The guest, ready to be instantiated.
 pub(crate) struct Guest {
@@ -120,15 +122,17 @@ pub(crate) struct Cell<'a> {
     exports: &'a Exports,
 }
 
-/// The pages of an instance's memory that differ from those of a fresh one.
-pub(crate) struct Pages {
-    numbers: Vec<u32>,
+/// What is different in an instance's memory from a fresh one's.
+pub(crate) struct Changes {
+    /// Where each run of changed lines begins, and how long it is, in bytes.
+    runs: Vec<(u32, u32)>,
+    /// The bytes of all runs.
     bytes: Vec<u8>,
     memory_bytes: usize,
     stack_pointer: i32,
 }
 
-impl Pages {
+impl Changes {
     /// How many bytes of memory the instance had.
     pub(crate) fn memory(&self) -> usize {
         self.memory_bytes
@@ -136,7 +140,7 @@ impl Pages {
 
     /// How many bytes keeping this takes.
     pub(crate) fn size(&self) -> usize {
-        self.bytes.len() + self.numbers.len() * size_of::<u32>()
+        self.bytes.len() + size_of_val(&*self.runs)
     }
 }
 
@@ -185,37 +189,43 @@ impl<'a> Cell<'a> {
         self.memory.data(&self.store)
     }
 
-    /// The pages that differ from those of a fresh instance. The shadow stack is left out: it is empty between calls.
-    pub(crate) fn changed_pages(&mut self, fresh: &[u8]) -> wasmtime::Result<Pages> {
+    /// What is different from a fresh instance. The shadow stack is left out: it is empty between calls.
+    pub(crate) fn changes(&mut self, fresh: &[u8]) -> wasmtime::Result<Changes> {
         let stack_pointer = self.stack_pointer.get(&mut self.store).i32().unwrap_or(0);
         let memory = self.memory.data(&self.store);
-        let mut pages = Pages { numbers: Vec::new(), bytes: Vec::new(), memory_bytes: memory.len(), stack_pointer };
-        let first = usize::try_from(stack_pointer)? / PAGE;
-        for (number, page) in memory.chunks_exact(PAGE).enumerate().skip(first) {
-            let unchanged = match fresh.get(number * PAGE..(number + 1) * PAGE) {
-                Some(before) => page == before,
-                None => page.iter().all(|byte| *byte == 0),
-            };
-            if !unchanged {
-                pages.numbers.push(u32::try_from(number)?);
-                pages.bytes.extend_from_slice(page);
+        let mut changes = Changes { runs: Vec::new(), bytes: Vec::new(), memory_bytes: memory.len(), stack_pointer };
+        let first = usize::try_from(stack_pointer)? / LINE;
+        let zeros = [0; LINE];
+        for (number, line) in memory.chunks_exact(LINE).enumerate().skip(first) {
+            let at = number * LINE;
+            if line == fresh.get(at..at + LINE).unwrap_or(&zeros) {
+                continue;
             }
+            match changes.runs.last_mut() {
+                Some((start, len)) if (*start + *len) as usize == at => *len += LINE_U32,
+                _ => changes.runs.push((u32::try_from(at)?, LINE_U32)),
+            }
+            changes.bytes.extend_from_slice(line);
         }
-        Ok(pages)
+        changes.runs.shrink_to_fit();
+        changes.bytes.shrink_to_fit();
+        Ok(changes)
     }
 
-    /// Makes this fresh instance the one that the pages were taken from.
-    pub(crate) fn restore(&mut self, pages: &Pages) -> wasmtime::Result<()> {
-        let missing = pages.memory_bytes.saturating_sub(self.memory.data_size(&self.store));
+    /// Makes this fresh instance the one that the changes were taken from.
+    pub(crate) fn restore(&mut self, changes: &Changes) -> wasmtime::Result<()> {
+        let missing = changes.memory_bytes.saturating_sub(self.memory.data_size(&self.store));
         if missing > 0 {
             self.memory.grow(&mut self.store, (missing as u64).div_ceil(64 << 10))?;
         }
         let memory = self.memory.data_mut(&mut self.store);
-        for (number, page) in pages.numbers.iter().zip(pages.bytes.chunks_exact(PAGE)) {
-            let start = *number as usize * PAGE;
-            memory[start..start + PAGE].copy_from_slice(page);
+        let mut bytes = &*changes.bytes;
+        for (start, len) in &changes.runs {
+            let (run, rest) = bytes.split_at(*len as usize);
+            memory[*start as usize..][..run.len()].copy_from_slice(run);
+            bytes = rest;
         }
-        self.stack_pointer.set(&mut self.store, Val::I32(pages.stack_pointer))
+        self.stack_pointer.set(&mut self.store, Val::I32(changes.stack_pointer))
     }
 
     /// Asks the guest, and gives its answer or why it ended.

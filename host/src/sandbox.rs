@@ -12,7 +12,7 @@ use wasmtime::{InstanceAllocationStrategy, PoolingAllocationConfig};
 use crate::budget::Budget;
 use crate::error::{CallError, StartError};
 use crate::image::Image;
-use crate::instance::{Cell, Guest, Pages, Unusable, Verb};
+use crate::instance::{Cell, Changes, Guest, Unusable, Verb};
 use crate::json::{Json, Params};
 use crate::link::{Inside, PartialSink};
 use crate::operations::{NoOperations, Operations};
@@ -121,8 +121,8 @@ pub struct Prepared {
 }
 
 enum State {
-    /// The memory pages that evaluating it changed.
-    Pages(Pages),
+    /// What evaluating it changed in memory.
+    Snapshot(Changes),
     /// Its top level read the clock or a random number, which belong to one run: it is evaluated in each call.
     Script,
 }
@@ -138,7 +138,7 @@ impl Prepared {
     #[must_use]
     pub fn size(&self) -> usize {
         let state = match &self.state {
-            State::Pages(pages) => pages.size(),
+            State::Snapshot(changes) => changes.size(),
             State::Script => 0,
         };
         size_of::<Self>() + self.name.len() + self.source.len() + state + self.manifest.as_str().len()
@@ -147,7 +147,7 @@ impl Prepared {
     /// Whether calls start from a snapshot of the evaluated script, rather than evaluate it again.
     #[must_use]
     pub fn is_snapshot(&self) -> bool {
-        matches!(self.state, State::Pages(_))
+        matches!(self.state, State::Snapshot(_))
     }
 
     /// What the script says of its tools: `{"shape", "tools": [{"name", "label", "description", "parameters"}]}`.
@@ -240,7 +240,7 @@ impl Sandbox {
         let state = if cell.inside().observed_run || !cell.inside().logs.is_empty() {
             State::Script
         } else {
-            State::Pages(cell.changed_pages(fresh).map_err(|error| CallError::NoInstance(error.to_string()))?)
+            State::Snapshot(cell.changes(fresh).map_err(|error| CallError::NoInstance(error.to_string()))?)
         };
         let (name, source) = (script.name.to_owned(), script.source.to_owned());
         Ok(Loaded::Ready(Prepared { name, source, state, load_fuel, manifest }))
@@ -268,12 +268,14 @@ impl Sandbox {
         let mut load_fuel = prepared.load_fuel;
         let ended = match &prepared.state {
             // What evaluating the script took counts, also where it was evaluated under a larger budget.
-            State::Pages(_) if prepared.load_fuel > budget.fuel => Err(Stop::OutOfFuel { limit: budget.fuel }.into()),
-            State::Pages(pages) if pages.memory() > budget.memory => {
+            State::Snapshot(_) if prepared.load_fuel > budget.fuel => {
+                Err(Stop::OutOfFuel { limit: budget.fuel }.into())
+            }
+            State::Snapshot(changes) if changes.memory() > budget.memory => {
                 Err(Stop::OutOfMemory { limit: budget.memory }.into())
             }
-            State::Pages(pages) => {
-                cell.restore(pages).map_err(|error| CallError::NoInstance(format!("{error:#}")))?;
+            State::Snapshot(changes) => {
+                cell.restore(changes).map_err(|error| CallError::NoInstance(format!("{error:#}")))?;
                 Ok(())
             }
             State::Script => {

@@ -2,8 +2,8 @@
 //!
 //! Invariant: never more than there are slots, because each slot is memory that the pool has reserved.
 
-use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::watch::Until;
 
@@ -19,8 +19,14 @@ pub enum WhenFull {
 
 pub(crate) struct Slots {
     total: usize,
-    free: Mutex<usize>,
+    state: Mutex<State>,
     freed: Condvar,
+}
+
+struct State {
+    free: usize,
+    /// Calls that wait: where there are none, giving a slot back needs no system call.
+    waiting: usize,
 }
 
 /// One slot, given back when dropped.
@@ -28,7 +34,7 @@ pub(crate) struct Slot<'a>(&'a Slots);
 
 impl Slots {
     pub(crate) fn new(total: usize) -> Self {
-        Self { total, free: Mutex::new(total), freed: Condvar::new() }
+        Self { total, state: Mutex::new(State { free: total, waiting: 0 }), freed: Condvar::new() }
     }
 
     pub(crate) fn total(&self) -> usize {
@@ -37,24 +43,33 @@ impl Slots {
 
     /// A slot, if one is free before the call has to end.
     pub(crate) fn take(&self, when_full: WhenFull, until: &Until) -> Option<Slot<'_>> {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        while *free == 0 {
+        let mut state = self.lock();
+        while state.free == 0 {
             let left = until.deadline().saturating_duration_since(Instant::now());
             if when_full == WhenFull::Refuse || left.is_zero() || until.is_cancelled() {
                 return None;
             }
             // A cancellation does not wake this wait, so it looks again now and then.
-            let left = left.min(std::time::Duration::from_millis(10));
-            free = self.freed.wait_timeout(free, left).unwrap_or_else(PoisonError::into_inner).0;
+            let left = left.min(Duration::from_millis(10));
+            state.waiting += 1;
+            state = self.freed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state.waiting -= 1;
         }
-        *free -= 1;
+        state.free -= 1;
         Some(Slot(self))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
-        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.0.freed.notify_one();
+        let mut state = self.0.lock();
+        state.free += 1;
+        if state.waiting > 0 {
+            self.0.freed.notify_one();
+        }
     }
 }

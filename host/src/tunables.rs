@@ -50,7 +50,10 @@ pub(crate) fn config(kind: Kind) -> Result<Config> {
         .async_stack_size(FIBER_STACK_BYTES)
         .memory_init_cow(true)
         .memory_guaranteed_dense_image_size(16 << 20)
+        // What only a debugger or a backtrace would read would have to be loaded at each start of the process.
         .wasm_backtrace_max_frames(None)
+        .generate_address_map(false)
+        .native_unwind_info(false)
         // Features that the guest does not use are attack surface.
         .wasm_relaxed_simd(false)
         .wasm_multi_memory(false)

@@ -17,6 +17,9 @@ use wasmtime::Engine;
 /// How long after a tick a call that is still there gets another one: it may have been in a function of the host.
 const AGAIN: Duration = Duration::from_millis(5);
 
+/// How long the thread stays awake after the last call: calls that come one after the other need not wake it.
+const LINGER: Duration = Duration::from_millis(200);
+
 /// Ends a call from another thread. Clones end the same calls.
 ///
 /// # Examples
@@ -202,7 +205,12 @@ impl Shared {
                 }
                 self.engine.increment_epoch();
             }
-            state.wakes = state.ticks.first().map(|(tick, _)| *tick);
+            let lingered = state.wakes.is_some_and(|wakes| wakes <= now);
+            state.wakes = match state.ticks.first() {
+                Some((tick, _)) => Some(*tick),
+                None if lingered => None,
+                None => Some(now + LINGER),
+            };
             state = match state.wakes {
                 None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
                 Some(wakes) => {

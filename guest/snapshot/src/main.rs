@@ -1,10 +1,11 @@
-//! Runs the guest's initialiser once and writes the module that starts after it: `toolcell-snapshot IN.wasm OUT.wasm`.
+//! Runs the guest's initialiser and writes the module that starts after it:
+//! `toolcell-snapshot IN.wasm PRELUDE.js OUT.wasm`.
 //!
 //! Invariant: the output depends on the input alone. The initialiser sees a clock that stands still and random bytes
 //! that are zero, so a second build gives the same bytes.
 
 use anyhow::{Context as _, Result, bail};
-use wasmtime::{Caller, Config, Engine, Extern, Linker, Store};
+use wasmtime::{Caller, Config, Engine, Extern, Linker, Module, Store};
 use wasmtime_wasi::WasiCtxBuilder;
 use wasmtime_wasi::p1::{WasiP1Ctx, add_to_linker_async};
 use wasmtime_wizer::{InstanceState, SnapshotVal, Wizer};
@@ -14,17 +15,22 @@ const INITIALIZER: &str = "initialize";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [input, output] = arguments.as_slice() else {
-        bail!("usage: toolcell-snapshot IN.wasm OUT.wasm");
+    let [input, prelude, output] = arguments.as_slice() else {
+        bail!("usage: toolcell-snapshot IN.wasm PRELUDE.js OUT.wasm");
     };
     let wasm = std::fs::read(input).with_context(|| format!("cannot read {input}"))?;
+    let prelude = std::fs::read(prelude).with_context(|| format!("cannot read {prelude}"))?;
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    let snapshot = runtime.block_on(snapshot(&wasm))?;
+    let snapshot = runtime.block_on(snapshot(&wasm, &prelude))?;
     std::fs::write(output, &snapshot).with_context(|| format!("cannot write {output}"))
 }
 
+/// The two steps of the guest's initialiser.
+const COMPILE: u32 = 0;
+const BUILD: u32 = 1;
+
 /// The module that starts where the initialiser of `wasm` ended.
-async fn snapshot(wasm: &[u8]) -> Result<Vec<u8>> {
+async fn snapshot(wasm: &[u8], prelude: &[u8]) -> Result<Vec<u8>> {
     let mut wizer = Wizer::new();
     wizer.init_func(INITIALIZER);
     let (context, instrumented) = wizer.instrument(wasm)?;
@@ -32,19 +38,18 @@ async fn snapshot(wasm: &[u8]) -> Result<Vec<u8>> {
     let mut config = Config::new();
     config.max_wasm_stack(8 << 20).async_stack_size(12 << 20);
     let engine = Engine::new(&config)?;
-    let module = wasmtime::Module::new(&engine, &instrumented)?;
+    let module = Module::new(&engine, &instrumented)?;
     let mut linker: Linker<WasiP1Ctx> = Linker::new(&engine);
     linker.allow_shadowing(true);
     add_to_linker_async(&mut linker, |wasi| wasi)?;
     stand_still(&mut linker)?;
     linker.define_unknown_imports_as_traps(&module)?;
 
-    let wasi = WasiCtxBuilder::new().inherit_stderr().build_p1();
-    let mut store = Store::new(&engine, wasi);
-    let instance = linker.instantiate_async(&mut store, &module).await?;
-    let initialize = instance.get_typed_func::<(), ()>(&mut store, INITIALIZER)?;
-    initialize.call_async(&mut store, ()).await?;
-    wizer.snapshot(&context, &mut State { store, instance }).await.map_err(Into::into)
+    // One instance compiles the prelude, another one runs it, so that none of the compiler's work is in the snapshot.
+    let code = State::new(&linker, &module).await?.initialize(COMPILE, prelude).await?;
+    let mut built = State::new(&linker, &module).await?;
+    built.initialize(BUILD, &code).await?;
+    wizer.snapshot(&context, &mut built).await.map_err(Into::into)
 }
 
 /// Replaces the clock and the random source, the only imports whose answers vary.
@@ -68,10 +73,34 @@ fn fill(caller: &mut Caller<'_, WasiP1Ctx>, at: i32, len: i32) -> wasmtime::Resu
     Ok(0)
 }
 
-/// What the snapshot is taken of.
+/// An instance of the guest; the snapshot is taken of one.
 struct State {
     store: Store<WasiP1Ctx>,
     instance: wasmtime::Instance,
+}
+
+impl State {
+    async fn new(linker: &Linker<WasiP1Ctx>, module: &Module) -> Result<Self> {
+        let wasi = WasiCtxBuilder::new().inherit_stderr().build_p1();
+        let mut store = Store::new(module.engine(), wasi);
+        let instance = linker.instantiate_async(&mut store, module).await?;
+        Ok(Self { store, instance })
+    }
+
+    /// Runs a step of the initialiser on `input` and gives what it answers.
+    async fn initialize(&mut self, step: u32, input: &[u8]) -> Result<Vec<u8>> {
+        let len = u32::try_from(input.len())?;
+        let memory = self.instance.get_memory(&mut self.store, "memory").context("the guest exports no memory")?;
+        let buffer = self.instance.get_typed_func::<u32, u32>(&mut self.store, "buffer")?;
+        let at = buffer.call_async(&mut self.store, len).await?;
+        memory.write(&mut self.store, at as usize, input)?;
+        let initialize = self.instance.get_typed_func::<(u32, u32), u64>(&mut self.store, INITIALIZER)?;
+        let packed = initialize.call_async(&mut self.store, (step, len)).await?;
+        let (at, len) = ((packed >> 32) as usize, (packed & 0xffff_ffff) as usize);
+        let answer =
+            memory.data(&self.store).get(at..at + len).context("the guest's answer lies outside of its memory")?;
+        Ok(answer.to_vec())
+    }
 }
 
 impl InstanceState for State {
