@@ -2,11 +2,13 @@
 # Builds the guest from its sources into the file that is named: `guest/build.sh OUT.wasm`.
 #
 # The output depends on the sources and on the versions of the packages below, never on the time, the machine or the
-# folder: paths are remapped, and the snapshot is taken with a clock that stands still.
+# folder: the sources are built in a folder of a fixed name (Cargo names symbols after the absolute path of a crate),
+# other paths are remapped, and the snapshot is taken with a clock that stands still.
 set -euo pipefail
 out=$(realpath -m "${1:?usage: guest/build.sh OUT.wasm}")
-cd "$(dirname "$0")"
-mkdir -p "$(dirname "$out")"
+cd "$(dirname "$0")/.."
+target=$(realpath -m "${CARGO_TARGET_DIR:-guest/target}")
+mkdir -p "$(dirname "$out")" "$target"
 
 packages="rustc-web cargo-web rust-web-src clang-22 lld-22 llvm-22 libclang-22-dev libclang-rt-22-dev-wasm32 wasi-libc b3sum"
 if ! dpkg-query -W -f='' $packages 2>/dev/null; then
@@ -15,15 +17,22 @@ if ! dpkg-query -W -f='' $packages 2>/dev/null; then
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >&2
 fi
 
-target=${CARGO_TARGET_DIR:-$PWD/target}
-home=${CARGO_HOME:-$HOME/.cargo}
+stage=/tmp/toolcell-guest-build
+exec 9> "$stage.lock"
+flock 9
+rm -rf "$stage"
+mkdir -p "$stage/crates" "$stage/guest/js"
+cp -a crates/protocol "$stage/crates/"
+cp -a guest/{Cargo.toml,Cargo.lock,c,src,snapshot} "$stage/guest/"
+cp -a guest/js/dist "$stage/guest/js/"
+sed 's/^members = .*/members = ["crates\/protocol"]/' Cargo.toml > "$stage/Cargo.toml"
+cd "$stage/guest"
+
 # The folder of a registry is named after its address; neither belongs into the guest.
 cargo fetch --locked --quiet
-sources=$(echo "$home"/registry/src/*/)
-
-remap="--remap-path-prefix=$PWD=/guest --remap-path-prefix=$(dirname "$PWD")=/toolcell --remap-path-prefix=$target=/target"
-prefix="-ffile-prefix-map=$target=/target -ffile-prefix-map=$PWD=/guest"
-for folder in $sources; do
+remap="--remap-path-prefix=$stage=/toolcell --remap-path-prefix=$target=/target"
+prefix="-ffile-prefix-map=$stage=/toolcell -ffile-prefix-map=$target=/target"
+for folder in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/; do
   remap="$remap --remap-path-prefix=${folder%/}=/crates"
   prefix="$prefix -ffile-prefix-map=${folder%/}=/crates"
 done
@@ -32,10 +41,11 @@ done
   export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="$target"
   export CC_wasm32_wasip1=clang-22 AR_wasm32_wasip1=llvm-ar-22 LIBCLANG_PATH=/usr/lib/llvm-22/lib
   export RQUICKJS_SYS_NO_WASI_SDK=1
-  export CFLAGS_wasm32_wasip1="--sysroot=/usr --target=wasm32-wasi -O3 -include $PWD/c/quickjs-wasi.h $prefix ${QUICKJS_CFLAGS:-}"
+  export CFLAGS_wasm32_wasip1="--sysroot=/usr --target=wasm32-wasi -O3 -include $stage/guest/c/quickjs-wasi.h $prefix"
   export BINDGEN_EXTRA_CLANG_ARGS="--sysroot=/usr -isystem /usr/include/wasm32-wasi"
-  export RUSTFLAGS="$remap -C link-self-contained=no -C linker=wasm-ld-22 -C linker-flavor=wasm-ld -L native=/usr/lib/wasm32-wasi
-    -C link-arg=--export=__stack_pointer -C link-arg=--stack-first -C link-arg=-zstack-size=2359296 ${GUEST_RUSTFLAGS:-}"
+  export RUSTFLAGS="$remap -C link-self-contained=no -C linker=wasm-ld-22 -C linker-flavor=wasm-ld
+    -L native=/usr/lib/wasm32-wasi -C link-arg=--export=__stack_pointer -C link-arg=--stack-first
+    -C link-arg=-zstack-size=2359296"
   unset RUSTUP_TOOLCHAIN
   /usr/bin/cargo build --locked --release --package toolcell-guest --target wasm32-wasip1 -Zbuild-std=std,panic_abort
 )

@@ -19,6 +19,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tunables::Kind;
+use wasmparser::{DataKind, Operator, Parser, Payload};
 use wasmtime::{Engine, OptLevel};
 
 fn main() {
@@ -31,6 +32,14 @@ fn main() {
 
     let mut digests =
         format!("/// blake3 of the guest.\npub(crate) const GUEST: &str = \"{}\";\n", blake3::hash(&guest));
+    let (from, fresh) = fresh_memory(&guest);
+    fs::write(out.join("fresh.memory"), fresh).expect("OUT_DIR is writable");
+    let line = format!(
+        "/// Where the guest's memory begins to be anything but zero.\npub(crate) const FRESH_FROM: usize = {:#x}_{:04x};\n",
+        from >> 16,
+        from & 0xffff
+    );
+    digests.push_str(&line);
     for kind in Kind::ALL {
         let image = compile(kind, &guest);
         let digest = blake3::hash(&image);
@@ -59,6 +68,31 @@ fn pinned_guest(prebuilt: &Path) -> Vec<u8> {
     let actual = blake3::hash(&guest).to_string();
     assert_eq!(actual, pinned, "{} is not the guest that was committed; `make guest` builds it", file.display());
     guest
+}
+
+/// The memory of a fresh instance, from the first page that is not zero: a prepared script is kept as what differs.
+fn fresh_memory(guest: &[u8]) -> (usize, Vec<u8>) {
+    let mut memory = Vec::new();
+    let mut from = usize::MAX;
+    for payload in Parser::new(0).parse_all(guest) {
+        let Payload::DataSection(section) = payload.expect("the guest is valid") else { continue };
+        for segment in section {
+            let segment = segment.expect("the guest is valid");
+            // The snapshot leaves empty segments where the original ones were.
+            let DataKind::Active { offset_expr, .. } = segment.kind else { continue };
+            let Ok(Operator::I32Const { value }) = offset_expr.get_operators_reader().read() else {
+                panic!("a data segment's place is no constant")
+            };
+            let at = value.cast_unsigned() as usize;
+            let end = at + segment.data.len();
+            memory.resize(memory.len().max(end), 0);
+            memory[at..end].copy_from_slice(segment.data);
+            from = from.min(at & !4095);
+        }
+    }
+    // Whole pages, so that no line of the comparison is cut short.
+    memory.resize(memory.len().next_multiple_of(4096), 0);
+    (from, memory.split_off(from))
 }
 
 /// The image of the guest for one kind of machine.

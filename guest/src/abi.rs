@@ -7,11 +7,10 @@
 use std::cell::RefCell;
 use std::ffi::CString;
 
-use javy::Runtime;
 use javy::quickjs::{Ctx, Error, Module, Promise, Result, Value, WriteOptions, qjs};
 use toolcell_protocol::{ABI_VERSION, Level, Reply, decode, encode};
 
-use crate::engine::{Engine, PRELUDE_NAME};
+use crate::engine::{self, Engine, PRELUDE_NAME};
 use crate::tool;
 
 thread_local! {
@@ -165,13 +164,13 @@ const BUILD: u32 = 1;
 /// the prelude, whose source is in the buffer, and gives its byte code; the second one is given that and starts the
 /// engine with it.
 #[unsafe(no_mangle)]
-pub extern "C" fn initialize(step: u32, len: usize) -> u64 {
+extern "C" fn initialize(step: u32, len: usize) -> u64 {
     // SAFETY: called once in an instance; calling it here keeps the linker from wrapping every export in it.
     unsafe { __wasm_call_ctors() };
     let frame = FRAME.take();
     match step {
         COMPILE => {
-            let runtime = Runtime::default();
+            let runtime = engine::runtime();
             let code = runtime.context().with(|ctx| compile_module(&ctx, PRELUDE_NAME, &frame[..len]));
             hand_back(code.expect("the prelude compiles"))
         }
@@ -187,13 +186,13 @@ pub extern "C" fn initialize(step: u32, len: usize) -> u64 {
 
 /// The version of the frames that this guest speaks.
 #[unsafe(no_mangle)]
-pub extern "C" fn abi_version() -> u32 {
+extern "C" fn abi_version() -> u32 {
     ABI_VERSION
 }
 
 /// Room for a frame of `len` bytes: the host writes it there before it calls a verb.
 #[unsafe(no_mangle)]
-pub extern "C" fn buffer(len: usize) -> *mut u8 {
+extern "C" fn buffer(len: usize) -> *mut u8 {
     FRAME.with_borrow_mut(|frame| {
         frame.clear();
         frame.resize(len, 0);
@@ -203,7 +202,7 @@ pub extern "C" fn buffer(len: usize) -> *mut u8 {
 
 /// Evaluates a script: takes a `Load` frame.
 #[unsafe(no_mangle)]
-pub extern "C" fn load(len: usize) -> u64 {
+extern "C" fn load(len: usize) -> u64 {
     verb(len, |engine, frame| match decode(frame) {
         Ok(request) => tool::load(engine, &request),
         Err(error) => malformed(&error),
@@ -212,13 +211,13 @@ pub extern "C" fn load(len: usize) -> u64 {
 
 /// Says what tools there are: takes an empty frame.
 #[unsafe(no_mangle)]
-pub extern "C" fn describe(len: usize) -> u64 {
+extern "C" fn describe(len: usize) -> u64 {
     verb(len, |engine, _| tool::describe(engine))
 }
 
 /// Calls the tool: takes a `Call` frame.
 #[unsafe(no_mangle)]
-pub extern "C" fn call(len: usize) -> u64 {
+extern "C" fn call(len: usize) -> u64 {
     verb(len, |engine, frame| match decode(frame) {
         Ok(request) => tool::call(engine, &request),
         Err(error) => malformed(&error),
@@ -227,7 +226,7 @@ pub extern "C" fn call(len: usize) -> u64 {
 
 /// Goes on after `Pending`: takes a `Resume` frame.
 #[unsafe(no_mangle)]
-pub extern "C" fn resume(len: usize) -> u64 {
+extern "C" fn resume(len: usize) -> u64 {
     verb(len, |engine, frame| match decode(frame) {
         Ok(request) => tool::resume(engine, &request),
         Err(error) => malformed(&error),

@@ -22,7 +22,6 @@ pub(crate) const PRELUDE_NAME: &str = "toolcell:prelude";
 /// The JavaScript engine and what the prelude handed back.
 pub(crate) struct Engine {
     context: Context,
-    runtime: Runtime,
     hooks: Hooks,
 }
 
@@ -56,23 +55,14 @@ impl Engine {
     /// # Panics
     /// Where the prelude does not evaluate: that ends the build of the guest, never a call.
     pub(crate) fn new(prelude: &[u8]) -> Self {
-        let mut config = Config::default();
-        config
-            .max_stack_size(STACK_BYTES)
-            .gc_threshold(usize::MAX)
-            .memory_limit(usize::MAX)
-            .text_encoding(false)
-            .javy_stream_io(false)
-            .performance(false)
-            .weak_ref(true)
-            .promise(true);
-        let runtime = Runtime::new(config).expect("the engine starts");
+        let runtime = runtime();
         let context = runtime.context().clone();
         let hooks = context.with(|ctx| evaluate_prelude(&ctx, prelude));
         while runtime.has_pending_jobs() {
             runtime.resolve_pending_jobs().expect("the prelude's jobs run");
         }
-        let engine = Self { context, runtime, hooks };
+        // `javy` never drops the engine behind a runtime; the context keeps all of it alive.
+        let engine = Self { context, hooks };
         engine.context.with(|ctx| ctx.run_gc());
         engine.context.runtime().set_gc_threshold(
             engine.context.runtime().memory_usage().malloc_size.unsigned_abs() as usize + GC_THRESHOLD_BYTES,
@@ -84,6 +74,21 @@ impl Engine {
     pub(crate) fn with<T>(&self, work: impl for<'js> FnOnce(Ctx<'js>, &Hooks) -> T) -> T {
         self.context.with(|ctx| work(ctx, &self.hooks))
     }
+}
+
+/// A bare engine, with nothing but the language in it.
+pub(crate) fn runtime() -> Runtime {
+    let mut config = Config::default();
+    config
+        .max_stack_size(STACK_BYTES)
+        .gc_threshold(usize::MAX)
+        .memory_limit(usize::MAX)
+        .text_encoding(false)
+        .javy_stream_io(false)
+        .performance(false)
+        .weak_ref(true)
+        .promise(true);
+    Runtime::new(config).expect("the engine starts")
 }
 
 /// Evaluates the prelude with its natives and takes its hooks.

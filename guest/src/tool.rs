@@ -62,7 +62,7 @@ pub(crate) fn load(engine: &Engine, request: &Load<'_>) -> Reply {
             };
             let adopted: Value<'_> = call_hook(&ctx, &hooks.adopt, (namespace,))?;
             match adopted.into_promise() {
-                Some(promise) => settled(&ctx, hooks, &promise)?.map_or_else(|| Ok(waiting()), |_| Ok(done())),
+                Some(promise) => settled(&ctx, &promise)?.map_or_else(|| Ok(waiting()), |_| Ok(done())),
                 None => Ok(done()),
             }
         })
@@ -130,7 +130,7 @@ fn finish<'js>(
     promise: Promise<'js>,
     result_bytes: usize,
 ) -> std::result::Result<Reply, End> {
-    match settled(ctx, hooks, &promise)? {
+    match settled(ctx, &promise)? {
         Some(value) => Ok(result::reply(ctx, hooks, value, result_bytes)?),
         None => {
             ACTIVITY.set(Activity::Calling { promise: Persistent::save(ctx, promise), result_bytes });
@@ -140,8 +140,7 @@ fn finish<'js>(
 }
 
 /// Runs jobs until the promise is settled: its value, or `None` when no job is left.
-fn settled<'js>(ctx: &Ctx<'js>, hooks: &Hooks, promise: &Promise<'js>) -> std::result::Result<Option<Value<'js>>, End> {
-    let _ = hooks;
+fn settled<'js>(ctx: &Ctx<'js>, promise: &Promise<'js>) -> std::result::Result<Option<Value<'js>>, End> {
     loop {
         if natives::operations_exceeded() {
             return Err(End::Reply(Reply::Exceeded(Exceeded::Operations)));

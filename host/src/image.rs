@@ -15,6 +15,12 @@ mod digests {
 /// blake3 of the guest that all images were compiled from, in hexadecimal.
 pub const GUEST_DIGEST: &str = digests::GUEST;
 
+/// The memory of a fresh instance from [`FRESH_FROM`] on; below it, and behind its end, all is zero.
+pub(crate) static FRESH: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/fresh.memory"));
+
+/// Where [`FRESH`] begins.
+pub(crate) use digests::FRESH_FROM;
+
 /// One compiled guest.
 pub(crate) struct Image {
     pub(crate) kind: Kind,

@@ -13,8 +13,10 @@ use wasmtime::{
 };
 
 use crate::error::{CallError, StartError};
+use crate::image::{FRESH, FRESH_FROM};
 use crate::link::{self, Ended, Inside};
 use crate::outcome::Stop;
+use crate::touched;
 use crate::watch::Until;
 
 /// Bytes of a line: the unit in which a prepared script is kept. Most of the pages that loading a script touches
@@ -184,28 +186,26 @@ impl<'a> Cell<'a> {
         self.memory.data_size(&self.store)
     }
 
-    /// The memory as it is.
-    pub(crate) fn memory(&self) -> &[u8] {
-        self.memory.data(&self.store)
-    }
-
     /// What is different from a fresh instance. The shadow stack is left out: it is empty between calls.
-    pub(crate) fn changes(&mut self, fresh: &[u8]) -> wasmtime::Result<Changes> {
+    pub(crate) fn changes(&mut self) -> wasmtime::Result<Changes> {
         let stack_pointer = self.stack_pointer.get(&mut self.store).i32().unwrap_or(0);
+        let stack = usize::try_from(stack_pointer)?;
         let memory = self.memory.data(&self.store);
         let mut changes = Changes { runs: Vec::new(), bytes: Vec::new(), memory_bytes: memory.len(), stack_pointer };
-        let first = usize::try_from(stack_pointer)? / LINE;
-        let zeros = [0; LINE];
-        for (number, line) in memory.chunks_exact(LINE).enumerate().skip(first) {
-            let at = number * LINE;
-            if line == fresh.get(at..at + LINE).unwrap_or(&zeros) {
-                continue;
+        let (pages, length) = touched::pages(memory);
+        for page in pages.into_iter().filter(|page| page + length > stack) {
+            for at in (page..page + length).step_by(LINE).filter(|at| *at >= stack) {
+                let line = &memory[at..at + LINE];
+                if line == fresh_line(at) {
+                    continue;
+                }
+                let start = u32::try_from(at)?;
+                match changes.runs.last_mut() {
+                    Some((run, len)) if *run + *len == start => *len += LINE_U32,
+                    _ => changes.runs.push((start, LINE_U32)),
+                }
+                changes.bytes.extend_from_slice(line);
             }
-            match changes.runs.last_mut() {
-                Some((start, len)) if (*start + *len) as usize == at => *len += LINE_U32,
-                _ => changes.runs.push((u32::try_from(at)?, LINE_U32)),
-            }
-            changes.bytes.extend_from_slice(line);
         }
         changes.runs.shrink_to_fit();
         changes.bytes.shrink_to_fit();
@@ -290,6 +290,13 @@ impl<'a> Cell<'a> {
             }
         }
     }
+}
+
+/// A line of a fresh instance's memory.
+fn fresh_line(at: usize) -> &'static [u8] {
+    let line = at.checked_sub(FRESH_FROM).and_then(|at| FRESH.get(at..at + LINE));
+    // What the image does not reach is zero.
+    line.unwrap_or(&[0; LINE])
 }
 
 /// The result of a future that is ready at once.

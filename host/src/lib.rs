@@ -10,6 +10,7 @@
 //! is in a signature; nothing that a tool does is an `Err`, a panic, or a log line at `error`.
 
 mod budget;
+mod conversation;
 mod error;
 mod image;
 mod instance;
@@ -20,6 +21,7 @@ mod outcome;
 mod place;
 mod sandbox;
 mod slots;
+mod touched;
 mod tunables;
 mod watch;
 

@@ -1,6 +1,6 @@
 //! What the guest's imports are answered with. The list of them is a test (`tests/it/guest.rs`).
 //!
-//! Ours are `log`, `partial` and `seed`. Of WASI, Rust's standard library and QuickJS want nine functions: the clock
+//! Ours are `log`, `partial` and `seed`. Of WASI, Rust's standard library and QuickJS want ten functions: the clock
 //! is answered here, virtually; the rest by a wasmtime-wasi context that grants nothing, and which is made only when
 //! one of them is called, which a healthy guest does not do.
 //!

@@ -3,21 +3,19 @@
 //! Invariant: what a call returns depends on the script, the parameters, the budget and the [`Run`] alone; nothing is
 //! left of it in the sandbox but free slots.
 
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use toolcell_protocol::{Call, Exceeded, Failure, Load, Reply, Resume, Settled};
 use wasmtime::{InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::budget::Budget;
+use crate::conversation::{converse, describe, load};
 use crate::error::{CallError, StartError};
 use crate::image::Image;
-use crate::instance::{Cell, Changes, Guest, Unusable, Verb};
+use crate::instance::{Changes, Guest, Unusable};
 use crate::json::{Json, Params};
 use crate::link::{Inside, PartialSink};
 use crate::operations::{NoOperations, Operations};
-use crate::outcome::{Outcome, Place, Report, Stop, Thrown, Usage, Warning};
-use crate::place;
+use crate::outcome::{Outcome, Place, Report, Stop, Usage, Warning};
 use crate::slots::{Slots, WhenFull};
 use crate::tunables::Kind;
 use crate::watch::{CancelToken, Until, Watch};
@@ -61,8 +59,6 @@ pub struct Sandbox {
     passed_over: Vec<(Kind, String)>,
     watch: Watch,
     slots: Slots,
-    /// The memory of an instance that nothing has run in.
-    fresh: OnceLock<Vec<u8>>,
 }
 
 /// JavaScript, and what to call it.
@@ -184,7 +180,7 @@ impl Sandbox {
                     let watch = Watch::start(&guest.engine).map_err(StartError::NoWatch)?;
                     let slots = Slots::new(config.slots);
                     tracing::debug!(image = kind.name(), slots = config.slots, "sandbox started");
-                    return Ok(Self { guest, kind: *kind, passed_over: tried, watch, slots, fresh: OnceLock::new() });
+                    return Ok(Self { guest, kind: *kind, passed_over: tried, watch, slots });
                 }
                 Err(Unusable::Here(error)) => tried.push((*kind, format!("{error:#}"))),
                 Err(Unusable::Refused(error)) => return Err(error),
@@ -224,7 +220,6 @@ impl Sandbox {
         let _slot = &attempt.slot;
         let mut cell = self.guest.instantiate(inside(budget, run), attempt.until.clone())?;
         let _watched = self.watch.register(&attempt.until);
-        let fresh = self.fresh.get_or_init(|| cell.memory().to_vec());
         cell.refuel(budget.fuel)?;
 
         let loaded = load(&mut cell, script, budget, run).and_then(|()| describe(&mut cell));
@@ -240,7 +235,7 @@ impl Sandbox {
         let state = if cell.inside().observed_run || !cell.inside().logs.is_empty() {
             State::Script
         } else {
-            State::Snapshot(cell.changes(fresh).map_err(|error| CallError::NoInstance(error.to_string()))?)
+            State::Snapshot(cell.changes().map_err(|error| CallError::NoInstance(error.to_string()))?)
         };
         let (name, source) = (script.name.to_owned(), script.source.to_owned());
         Ok(Loaded::Ready(Prepared { name, source, state, load_fuel, manifest }))
@@ -347,127 +342,6 @@ fn inside(budget: &Budget, run: &Run<'_>) -> Inside {
     inside.clock_nanoseconds = u64::try_from(run.started_at.as_nanos()).unwrap_or(u64::MAX);
     inside.seed = run.seed;
     inside
-}
-
-/// What ended a conversation with the guest early.
-enum End {
-    Threw(Thrown),
-    Stopped(Stop),
-}
-
-impl End {
-    fn outcome(self, script: &Script<'_>, until: &Until, budget: &Budget) -> Outcome {
-        match self {
-            Self::Threw(mut thrown) => {
-                place::correct(&mut thrown, script.name, script.source);
-                Outcome::Threw(thrown)
-            }
-            Self::Stopped(Stop::Cancelled) if !until.is_cancelled() => {
-                Outcome::Stopped(Stop::Deadline { limit: budget.deadline })
-            }
-            Self::Stopped(stop) => Outcome::Stopped(stop),
-        }
-    }
-}
-
-impl From<Stop> for End {
-    fn from(stop: Stop) -> Self {
-        Self::Stopped(stop)
-    }
-}
-
-fn load(cell: &mut Cell<'_>, script: &Script<'_>, budget: &Budget, run: &Run<'_>) -> Result<(), End> {
-    let request = Load { name: script.name, source: script.source, grants: run.operations.grants() };
-    match cell.ask(Verb::Load, &request)? {
-        Reply::Done { .. } => Ok(()),
-        Reply::Pending { .. } => Err(Stop::Stalled.into()),
-        other => Err(unexpected_end(other, budget)),
-    }
-}
-
-fn describe(cell: &mut Cell<'_>) -> Result<Json, End> {
-    match cell.ask(Verb::Describe, &())? {
-        Reply::Done { value: Some(manifest), .. } => checked(manifest),
-        other => Err(unexpected_end(other, &Budget::default())),
-    }
-}
-
-/// Calls the tool, and does its operations until it has an outcome.
-fn converse(
-    cell: &mut Cell<'_>,
-    params: &Params,
-    budget: &Budget,
-    run: &Run<'_>,
-    until: &Until,
-) -> Result<(Option<Json>, Vec<Warning>), End> {
-    let request = Call {
-        tool: run.tool,
-        call_id: run.call_id,
-        params: params.as_str(),
-        result_bytes: u32::try_from(budget.output).unwrap_or(u32::MAX),
-        operations: budget.operations,
-    };
-    let mut reply = cell.ask(Verb::Call, &request)?;
-    let mut operations = None;
-    loop {
-        match reply {
-            Reply::Done { value, warnings } => {
-                let value = value.map(checked).transpose()?;
-                let warnings = warnings.into_iter().map(|warning| Warning {
-                    place: Place::Result,
-                    path: warning.path,
-                    message: warning.message,
-                });
-                return Ok((value, warnings.collect()));
-            }
-            Reply::Pending { started, cancelled } => {
-                let operations = operations.get_or_insert_with(|| run.operations.start());
-                operations.begin(started, &cancelled);
-                let before = Instant::now();
-                let ended = operations.wait(until);
-                if until.is_over() {
-                    return Err(Stop::Cancelled.into());
-                }
-                if ended.is_empty() {
-                    return Err(Stop::Stalled.into());
-                }
-                cell.inside().wait_clock(before.elapsed());
-                let settled = ended.iter().map(|ended| Settled {
-                    id: ended.id,
-                    result: match &ended.result {
-                        Ok(json) => Ok(json.as_str()),
-                        Err(failure) => Err(Failure { name: &failure.name, message: &failure.message }),
-                    },
-                });
-                reply = cell.ask(Verb::Resume, &Resume { settled: settled.collect() })?;
-            }
-            other => return Err(unexpected_end(other, budget)),
-        }
-    }
-}
-
-/// What a reply that ends a request early stands for.
-fn unexpected_end(reply: Reply, budget: &Budget) -> End {
-    match reply {
-        Reply::Threw(thrown) => End::Threw(Thrown {
-            name: thrown.name,
-            message: thrown.message,
-            line: thrown.line,
-            column: thrown.column,
-            stack: thrown.stack,
-        }),
-        Reply::Exceeded(Exceeded::ResultBytes) => Stop::OutputTooLarge { limit: budget.output }.into(),
-        Reply::Exceeded(Exceeded::Operations) => Stop::TooManyOperations { limit: budget.operations }.into(),
-        Reply::Done { .. } | Reply::Pending { .. } => {
-            Stop::Crashed { detail: "the guest's reply does not fit its request".to_owned() }.into()
-        }
-    }
-}
-
-/// Text that the guest says is JSON.
-fn checked(text: String) -> Result<Json, End> {
-    Json::parse(text)
-        .map_err(|error| Stop::Crashed { detail: format!("the guest's result is no JSON: {error}") }.into())
 }
 
 fn report(outcome: Outcome, inside: Inside, usage: Usage, started: Instant) -> Report {

@@ -27,6 +27,7 @@ const IMPORTS: &[&str] = &[
     "wasi_snapshot_preview1.environ_sizes_get",
     "wasi_snapshot_preview1.fd_close",
     "wasi_snapshot_preview1.fd_fdstat_get",
+    "wasi_snapshot_preview1.fd_read",
     "wasi_snapshot_preview1.fd_seek",
     "wasi_snapshot_preview1.fd_write",
     "wasi_snapshot_preview1.proc_exit",
