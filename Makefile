@@ -1,7 +1,7 @@
 # What can be done here. `make` shows this list.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint check guest prelude check-guest bench clean
+.PHONY: help demo test lint check guest prelude profile check-guest bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,6 +25,9 @@ guest: ## Build the guest, and what says where it comes from (Debian 12; install
 
 prelude: ## Bundle the guest's JavaScript, and test it (needs Node)
 	cd guest/js && npm ci --silent && npm run build && npm test
+
+profile: ## Gather the profile that the guest's QuickJS is compiled with (Debian 12; installs what it needs)
+	guest/profile.sh guest/profile/quickjs.profdata
 
 check-guest: ## Build the guest again and compare: the committed one must come out, byte for byte
 	guest/build.sh guest/target/check.wasm

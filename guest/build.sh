@@ -11,7 +11,7 @@ target=$(realpath -m "${CARGO_TARGET_DIR:-guest/target}")
 mkdir -p "$(dirname "$out")" "$target"
 
 packages="rustc-web cargo-web rust-web-src clang-22 lld-22 llvm-22 libclang-22-dev libclang-rt-22-dev-wasm32 wasi-libc b3sum"
-if ! dpkg-query -W -f='' $packages 2>/dev/null; then
+if ! dpkg-query -W $packages > /dev/null 2>&1; then
   echo "guest: installing $packages" >&2
   apt-get update -qq
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >&2
@@ -23,7 +23,7 @@ flock 9
 rm -rf "$stage"
 mkdir -p "$stage/crates" "$stage/guest/js"
 cp -a crates/protocol "$stage/crates/"
-cp -a guest/{Cargo.toml,Cargo.lock,c,src,snapshot} "$stage/guest/"
+cp -a guest/{Cargo.toml,Cargo.lock,c,profile,src,snapshot} "$stage/guest/"
 cp -a guest/js/dist "$stage/guest/js/"
 sed 's/^members = .*/members = ["crates\/protocol"]/' Cargo.toml > "$stage/Cargo.toml"
 cd "$stage/guest"
@@ -41,7 +41,12 @@ done
   export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="$target"
   export CC_wasm32_wasip1=clang-22 AR_wasm32_wasip1=llvm-ar-22 LIBCLANG_PATH=/usr/lib/llvm-22/lib
   export RQUICKJS_SYS_NO_WASI_SDK=1
-  export CFLAGS_wasm32_wasip1="--sysroot=/usr --target=wasm32-wasi -O3 -include $stage/guest/c/quickjs-wasi.h $prefix"
+  # The profile says what is hot; with the usual thresholds so much would be inlined into the interpreter's loop that
+  # its variables no longer fit into registers.
+  tuned="-O2 -fprofile-instr-use=$stage/guest/profile/quickjs.profdata -Wno-profile-instr-unprofiled
+    -mllvm -hot-callsite-threshold=150 -mllvm -inline-threshold=60"
+  include="-include $stage/guest/c/quickjs-wasi.h"
+  export CFLAGS_wasm32_wasip1="--sysroot=/usr --target=wasm32-wasi $(echo $tuned) $include $prefix"
   export BINDGEN_EXTRA_CLANG_ARGS="--sysroot=/usr -isystem /usr/include/wasm32-wasi"
   export RUSTFLAGS="$remap -C link-self-contained=no -C linker=wasm-ld-22 -C linker-flavor=wasm-ld
     -L native=/usr/lib/wasm32-wasi -C link-arg=--export=__stack_pointer -C link-arg=--stack-first

@@ -13,7 +13,7 @@ use crate::json::{Json, Params};
 use crate::outcome::{Outcome, Place, Stop, Thrown, Warning};
 use crate::place;
 use crate::sandbox::{Run, Script};
-use crate::watch::Until;
+use crate::until::Until;
 
 /// What ended a conversation with the guest early.
 pub(crate) enum End {

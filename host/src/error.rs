@@ -32,9 +32,6 @@ pub enum StartError {
         /// The host's version.
         host: u32,
     },
-    /// The system gives no thread to watch deadlines; without one, no call may start.
-    #[error("no thread can be started to watch deadlines")]
-    NoWatch(#[source] std::io::Error),
     /// A sandbox without slots could not run anything.
     #[error("a sandbox needs at least one slot")]
     NoSlots,
@@ -47,7 +44,6 @@ impl StartError {
         match self {
             Self::CorruptedImage { .. } | Self::Version { .. } => "integrity",
             Self::NoImage { .. } => "no-image",
-            Self::NoWatch(_) => "no-thread",
             Self::NoSlots => "limit-invalid",
         }
     }
@@ -58,7 +54,6 @@ impl StartError {
         match self {
             Self::CorruptedImage { .. } | Self::Version { .. } => "install toolcell again",
             Self::NoImage { .. } => "raise the limit on address space (`ulimit -v`) to 256 MiB or more",
-            Self::NoWatch(_) => "raise the limit on processes (`ulimit -u`)",
             Self::NoSlots => "give it one slot or more",
         }
     }

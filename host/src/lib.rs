@@ -23,7 +23,7 @@ mod sandbox;
 mod slots;
 mod touched;
 mod tunables;
-mod watch;
+mod until;
 
 pub use budget::Budget;
 pub use error::{CallError, StartError};
@@ -36,7 +36,7 @@ pub use sandbox::{Loaded, Prepared, Run, Sandbox, SandboxConfig, Script};
 pub use slots::WhenFull;
 pub use toolcell_protocol::Level;
 pub use tunables::Kind;
-pub use watch::{CancelToken, Until};
+pub use until::{CancelToken, Until};
 
 /// The version of Wasmtime that counts the fuel.
 pub const ENGINE_VERSION: &str = env!("TOOLCELL_ENGINE_VERSION");

@@ -18,6 +18,7 @@ use wasmtime_wasi::p2::pipe::MemoryOutputPipe;
 use wasmtime_wasi::random::Deterministic;
 
 use crate::outcome::{LogLine, Stop};
+use crate::until::Until;
 
 /// Fuel that the virtual clock counts as a nanosecond: about what a native image burns.
 const FUEL_PER_NANOSECOND: u64 = 10;
@@ -35,6 +36,8 @@ pub type PartialSink = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// What one instance has outside of its memory.
 pub(crate) struct Inside {
+    /// When the call has to end.
+    pub(crate) until: Until,
     /// The most bytes of linear memory.
     pub(crate) memory_limit: usize,
     /// Whether more was asked for, and refused.
@@ -63,8 +66,9 @@ struct Wasi {
 }
 
 impl Inside {
-    pub(crate) fn new(memory_limit: usize) -> Self {
+    pub(crate) fn new(memory_limit: usize, until: Until) -> Self {
         Self {
+            until,
             memory_limit,
             memory_refused: false,
             logs: Vec::new(),

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use crate::json::Json;
-use crate::watch::Until;
+use crate::until::Until;
 
 pub use toolcell_protocol::{Grant, Operation};
 

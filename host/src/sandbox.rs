@@ -18,7 +18,7 @@ use crate::operations::{NoOperations, Operations};
 use crate::outcome::{Outcome, Place, Report, Stop, Usage, Warning};
 use crate::slots::{Slots, WhenFull};
 use crate::tunables::Kind;
-use crate::watch::{CancelToken, Until, Watch};
+use crate::until::{CancelToken, Until};
 
 /// What a sandbox is made with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,6 @@ pub struct Sandbox {
     guest: Guest,
     kind: Kind,
     passed_over: Vec<(Kind, String)>,
-    watch: Watch,
     slots: Slots,
 }
 
@@ -165,8 +164,8 @@ impl Sandbox {
     /// A sandbox with the first image that works on this machine.
     ///
     /// # Errors
-    /// `integrity` where an image is not the one that was built in, `no-image` where none works, `no-thread` where
-    /// deadlines cannot be watched, `limit-invalid` for a sandbox without slots.
+    /// `integrity` where an image is not the one that was built in, `no-image` where none works, `limit-invalid` for
+    /// a sandbox without slots.
     pub fn new(config: &SandboxConfig) -> Result<Self, StartError> {
         if config.slots == 0 {
             return Err(StartError::NoSlots);
@@ -177,10 +176,9 @@ impl Sandbox {
             let loaded = image.load(strategy(*kind, config.slots)).map_err(Unusable::Here);
             match loaded.and_then(|(engine, module)| Guest::new(engine, &module)) {
                 Ok(guest) => {
-                    let watch = Watch::start(&guest.engine).map_err(StartError::NoWatch)?;
                     let slots = Slots::new(config.slots);
                     tracing::debug!(image = kind.name(), slots = config.slots, "sandbox started");
-                    return Ok(Self { guest, kind: *kind, passed_over: tried, watch, slots });
+                    return Ok(Self { guest, kind: *kind, passed_over: tried, slots });
                 }
                 Err(Unusable::Here(error)) => tried.push((*kind, format!("{error:#}"))),
                 Err(Unusable::Refused(error)) => return Err(error),
@@ -218,8 +216,7 @@ impl Sandbox {
         let started = Instant::now();
         let attempt = self.attempt(budget, run)?;
         let _slot = &attempt.slot;
-        let mut cell = self.guest.instantiate(inside(budget, run), attempt.until.clone())?;
-        let _watched = self.watch.register(&attempt.until);
+        let mut cell = self.guest.instantiate(inside(budget, run, &attempt.until))?;
         cell.refuel(budget.fuel)?;
 
         let loaded = load(&mut cell, script, budget, run).and_then(|()| describe(&mut cell));
@@ -255,8 +252,7 @@ impl Sandbox {
         let started = Instant::now();
         let attempt = self.attempt(budget, run)?;
         let _slot = &attempt.slot;
-        let mut cell = self.guest.instantiate(inside(budget, run), attempt.until.clone())?;
-        let _watched = self.watch.register(&attempt.until);
+        let mut cell = self.guest.instantiate(inside(budget, run, &attempt.until))?;
         cell.refuel(budget.fuel)?;
 
         let script = Script { name: &prepared.name, source: &prepared.source };
@@ -334,8 +330,8 @@ fn strategy(kind: Kind, slots: usize) -> InstanceAllocationStrategy {
     InstanceAllocationStrategy::Pooling(pool)
 }
 
-fn inside(budget: &Budget, run: &Run<'_>) -> Inside {
-    let mut inside = Inside::new(budget.memory);
+fn inside(budget: &Budget, run: &Run<'_>, until: &Until) -> Inside {
+    let mut inside = Inside::new(budget.memory, until.clone());
     inside.console_limit = budget.console;
     inside.partial = run.partial.cloned();
     inside.partial_limit = budget.output;

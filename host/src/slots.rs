@@ -5,7 +5,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::watch::Until;
+use crate::until::Until;
 
 /// What a call does where all slots are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

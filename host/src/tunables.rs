@@ -45,7 +45,6 @@ pub(crate) fn config(kind: Kind) -> Result<Config> {
     let mut config = Config::new();
     config
         .consume_fuel(true)
-        .epoch_interruption(true)
         .max_wasm_stack(WASM_STACK_BYTES)
         .async_stack_size(FIBER_STACK_BYTES)
         .memory_init_cow(true)
@@ -72,11 +71,12 @@ pub(crate) fn config(kind: Kind) -> Result<Config> {
     Ok(config)
 }
 
-/// Memories that take no more address space than they have bytes, and may move when they grow.
+/// Memories that take little more address space than they have bytes, and may move when they grow.
 fn small(config: &mut Config) {
     config
         .memory_reservation(0)
-        .memory_reservation_for_growth(0)
+        // Moving copies everything: not for each page that is added.
+        .memory_reservation_for_growth(4 << 20)
         .memory_guard_size(0)
         .guard_before_linear_memory(false)
         .memory_may_move(true);

@@ -144,6 +144,6 @@ fn a_deadline_is_met_within_20_ms_of_native_code() {
     let world = World::new().script("const execute = () => { for (;;); }").fuel(1_000_000_000_000).timeout(100);
     let report = world.run_text("{}");
     assert_eq!(report.outcome, Outcome::Stopped(Stop::Deadline { limit: Duration::from_millis(100) }));
-    // The machine that runs the tests may be busy: the bound that is promised for an idle one is in the benchmark.
+    // The machine that runs the tests may be busy: the bound that is promised for an idle one is a row of `make bench`.
     assert!(report.usage.duration < Duration::from_millis(1100), "{:?}", report.usage.duration);
 }

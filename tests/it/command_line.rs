@@ -152,7 +152,7 @@ fn input_that_is_no_source_is_refused() {
     assert!(exec(b"const execute = () => '\xff'", &[]).err.contains("not UTF-8: line 1"));
     let large = exec(vec![b' '; 10 << 20], &[]);
     assert_eq!(large.status, 2);
-    assert!(large.err.contains("the limit is 65536"), "{}", large.err);
+    assert!(large.err.contains("the source is longer than 65536 bytes"), "{}", large.err);
     let missing = toolcell(&["exec", "no-such-file.js"]);
     assert_eq!(
         (missing.status, &*missing.err),

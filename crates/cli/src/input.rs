@@ -16,20 +16,14 @@ pub(crate) const PARAMS_LIMIT: u64 = 64 << 20;
 
 /// The draft in a file, or in standard input for `-`.
 pub(crate) fn draft(path: &str, streams: &mut Streams<'_>) -> Result<Draft, Failure> {
-    // One byte more than allowed tells a draft that is too large; its real size is asked for below.
+    // One byte more than allowed tells a draft that is too large; of what it is more, nothing is read.
     let most = SOURCE_LIMIT as u64 + 1;
     if path == "-" {
         let bytes = read(&mut *streams.input, most)?;
         return Ok(Draft::from_bytes("stdin.js", &bytes)?);
     }
     let failed = |error| Failure::File { path: path.to_owned(), error };
-    let file = File::open(path).map_err(failed)?;
-    let size = file.metadata().map_err(failed)?.len();
-    if size > SOURCE_LIMIT as u64 {
-        let actual = usize::try_from(size).unwrap_or(usize::MAX);
-        return Err(Failure::Draft(toolcell::DraftError::TooLarge { actual }));
-    }
-    let bytes = read(file, most).map_err(failed)?;
+    let bytes = File::open(path).and_then(|file| read(file, most)).map_err(failed)?;
     let name = path.rsplit('/').next().unwrap_or(path);
     Ok(Draft::from_bytes(name, &bytes)?)
 }

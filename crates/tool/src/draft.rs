@@ -32,7 +32,7 @@ impl Draft {
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self, DraftError> {
         // The size comes first: nothing that is too large is looked at.
         if bytes.len() > SOURCE_LIMIT {
-            return Err(DraftError::TooLarge { actual: bytes.len() });
+            return Err(DraftError::TooLarge);
         }
         let source = std::str::from_utf8(bytes).map_err(|error| {
             let line = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
@@ -70,11 +70,8 @@ pub enum DraftError {
     #[error("the source is empty")]
     Empty,
     /// It is longer than [`SOURCE_LIMIT`].
-    #[error("the source is {actual} bytes, the limit is {SOURCE_LIMIT}")]
-    TooLarge {
-        /// Its length in bytes.
-        actual: usize,
-    },
+    #[error("the source is longer than {SOURCE_LIMIT} bytes")]
+    TooLarge,
     /// It has a NUL character in it.
     #[error("the source is a binary file: it has a NUL byte in line {line}")]
     Binary {
@@ -94,7 +91,7 @@ impl DraftError {
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::TooLarge { .. } => "source-too-large",
+            Self::TooLarge => "source-too-large",
             Self::Empty | Self::Binary { .. } | Self::NotUtf8 { .. } => "source-invalid",
         }
     }
@@ -104,7 +101,7 @@ impl DraftError {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Empty => "write a tool that declares `function execute(params)`",
-            Self::TooLarge { .. } => "hand large data in as parameters, and split what does two things",
+            Self::TooLarge => "hand large data in as parameters, and split what does two things",
             Self::Binary { .. } => "hand in the source text of the tool",
             Self::NotUtf8 { .. } => "save the file as UTF-8",
         }
@@ -140,6 +137,6 @@ mod tests {
     #[test]
     fn the_limit_is_exact() {
         assert!(Draft::from_bytes("t.js", &vec![b'a'; SOURCE_LIMIT]).is_ok());
-        check(&vec![b'a'; SOURCE_LIMIT + 1], Err("the source is 65537 bytes, the limit is 65536"));
+        check(&vec![b'a'; SOURCE_LIMIT + 1], Err("the source is longer than 65536 bytes"));
     }
 }

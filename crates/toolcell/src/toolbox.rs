@@ -22,7 +22,7 @@ impl Toolbox {
     /// A toolbox with a sandbox of its own.
     ///
     /// # Errors
-    /// As [`Sandbox::new`]: `integrity`, `no-image`, `no-thread`, `limit-invalid`.
+    /// As [`Sandbox::new`]: `integrity`, `no-image`, `limit-invalid`.
     pub fn new(config: &SandboxConfig) -> Result<Self, StartError> {
         Ok(Self { sandbox: Sandbox::new(config)?, prepared: Mutex::new(LruCache::new(KEPT)) })
     }

@@ -8,6 +8,7 @@
 #![expect(clippy::disallowed_methods, reason = "what a process has open stands in /proc")]
 
 mod cpu;
+mod deadline;
 #[path = "../engines/mod.rs"]
 mod engines;
 mod latency;
@@ -20,16 +21,36 @@ mod table;
 use table::Table;
 use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Sandbox, SandboxConfig};
 
+/// What can be measured alone: `cargo bench --bench ratios -- cpu deadline`.
+const SECTIONS: [&str; 5] = ["memory", "calls", "cpu", "deadline", "process"];
+
 fn main() {
+    // Cargo adds options of its own.
+    let named: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    if let Some(unknown) = named.iter().find(|name| !SECTIONS.contains(&name.as_str())) {
+        return println!("there is no section `{unknown}`; there are {}", SECTIONS.join(", "));
+    }
+    let wanted = |section: &str| named.is_empty() || named.iter().any(|name| name == section);
+
     let mut table = Table::default();
     // Memory first: what comes later leaves its traces in the figures of the process.
-    memory::measure(&mut table);
+    if wanted("memory") {
+        memory::measure(&mut table);
+    }
     let sandbox = Sandbox::new(&SandboxConfig::default()).unwrap();
-    let mut peers = node::peers(&mut table);
-    latency::measure(&mut table, &sandbox, &mut peers);
-    drop(peers);
-    cpu::measure(&mut table, &sandbox);
-    process::measure(&mut table);
+    if wanted("calls") {
+        let mut peers = node::peers(&mut table);
+        latency::measure(&mut table, &sandbox, &mut peers);
+    }
+    if wanted("cpu") {
+        cpu::measure(&mut table, &sandbox);
+    }
+    if wanted("deadline") {
+        deadline::measure(&mut table);
+    }
+    if wanted("process") {
+        process::measure(&mut table);
+    }
 
     let image = sandbox.image().name();
     println!("Toolcell with the {image} image of guest {}, Wasmtime {ENGINE_VERSION}\n", &GUEST_DIGEST[..12]);
