@@ -45,7 +45,9 @@ done
   # its variables no longer fit into registers.
   tuned="-O2 -fprofile-instr-use=$stage/guest/profile/quickjs.profdata -Wno-profile-instr-unprofiled
     -mllvm -hot-callsite-threshold=150 -mllvm -inline-threshold=60"
-  include="-include $stage/guest/c/quickjs-wasi.h"
+  # Cargo does not see the files that the flags name: their digest in a flag has QuickJS compiled again.
+  inputs="-DTOOLCELL_INPUTS=$(cat c/quickjs-wasi.h profile/quickjs.profdata | b3sum | cut -c1-16)"
+  include="-include $stage/guest/c/quickjs-wasi.h $inputs"
   export CFLAGS_wasm32_wasip1="--sysroot=/usr --target=wasm32-wasi $(echo $tuned) $include $prefix"
   export BINDGEN_EXTRA_CLANG_ARGS="--sysroot=/usr -isystem /usr/include/wasm32-wasi"
   export RUSTFLAGS="$remap -C link-self-contained=no -C linker=wasm-ld-22 -C linker-flavor=wasm-ld

@@ -23,4 +23,4 @@ trap 'rm -rf "$work"' EXIT
 clang-22 -m32 -O1 -w -fprofile-instr-generate -D_GNU_SOURCE -DEMSCRIPTEN=1 -DFE_DOWNWARD=0 -DFE_UPWARD=0 -I"$quickjs" \
   profile/gather.c "$quickjs"/{quickjs,libregexp,libunicode,dtoa}.c -lm -o "$work/gather"
 LLVM_PROFILE_FILE="$work/raw.profraw" "$work/gather" profile/programs/*.js
-llvm-profdata-22 merge --sparse "$work/raw.profraw" -o "$out"
+llvm-profdata-22 merge "$work/raw.profraw" -o "$out"
