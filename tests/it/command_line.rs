@@ -9,19 +9,19 @@ use toolcell_cli::Streams;
 use crate::world::root;
 
 /// What a command left behind.
-struct Done {
-    status: u8,
-    out: String,
-    err: String,
+pub(crate) struct Done {
+    pub(crate) status: u8,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl Done {
-    fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}{}", self.out, self.err))
     }
 }
 
-fn toolcell(words: &[&str]) -> Done {
+pub(crate) fn toolcell(words: &[&str]) -> Done {
     toolcell_with(words, b"", &CancelToken::new())
 }
 
@@ -33,12 +33,17 @@ fn toolcell_with(words: &[&str], input: &[u8], cancel: &CancelToken) -> Done {
     Done { status: exit.status(), out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap() }
 }
 
+/// Runs a command with something on standard input.
+pub(crate) fn toolcell_with_input(words: &[&str], input: &[u8]) -> Done {
+    toolcell_with(words, input, &CancelToken::new())
+}
+
 fn fixture(name: &str) -> String {
     root().join("fixtures/tools").join(name).to_string_lossy().into_owned()
 }
 
 /// Runs `source` from standard input.
-fn exec(source: impl AsRef<[u8]>, words: &[&str]) -> Done {
+pub(crate) fn exec(source: impl AsRef<[u8]>, words: &[&str]) -> Done {
     toolcell_with(&[&["exec", "-"], words].concat(), source.as_ref(), &CancelToken::new())
 }
 
@@ -87,9 +92,9 @@ fn exit_status_and_message_say_what_went_wrong() {
             "function execute() { null.x }",
             &[],
             1,
-            "error: the tool failed: TypeError: cannot read property 'x' of null\n    at execute (stdin.js:1:22)\n",
+            "error: the tool failed: TypeError: cannot read property 'x' of null\n    at execute (stdin:1:22)\n",
         ),
-        ("function execute( {", &[], 1, "error: syntax error: SyntaxError"),
+        ("function execute( {", &[], 3, "error: syntax error: unexpected token"),
         ("const execute = () => new Promise(() => {})", &[], 1, "error: a promise never settles"),
         (
             "const execute = () => { for (;;); }",
@@ -156,7 +161,10 @@ fn input_that_is_no_source_is_refused() {
     let missing = toolcell(&["exec", "no-such-file.js"]);
     assert_eq!(
         (missing.status, &*missing.err),
-        (4, "error: no-such-file.js: no such file\nhint: name a file of JavaScript, or `-` for standard input\n")
+        (
+            4,
+            "error: no-such-file.js: no such file\nhint: name a file of TypeScript or JavaScript, or `-` for standard input\n"
+        )
     );
     assert_eq!(toolcell(&["exec", "/"]).status, 2);
     assert_eq!(toolcell(&["exec"]).status, 2);
@@ -242,7 +250,7 @@ fn batch_answers_every_line_and_goes_on() {
             "null returned 1",
             "12 refused source-invalid",
             r#"13 returned "日""#,
-            "14 refused operation-unsupported",
+            "14 analyzed -",
             "null refused request-invalid",
             "null refused request-invalid",
             "17 refused request-invalid",

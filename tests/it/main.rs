@@ -3,6 +3,7 @@
 
 mod world;
 
+mod analysis;
 mod attacks;
 mod capabilities;
 mod command_line;
@@ -16,3 +17,4 @@ mod protocol;
 mod results;
 mod tidy;
 mod tools;
+mod typescript;

@@ -11,7 +11,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("crates/protocol", &[]),
     ("crates/tool", &[]),
     ("host", &["toolcell-protocol"]),
-    ("crates/toolcell", &["toolcell-host", "toolcell-tool"]),
+    ("crates/analysis", &["toolcell-tool"]),
+    ("crates/toolcell", &["toolcell-analysis", "toolcell-host", "toolcell-tool"]),
     ("crates/cli", &["toolcell"]),
 ];
 

@@ -2,6 +2,8 @@
 //!
 //! Invariant: the JSON is one line, and the value in it is the text that the guest made, byte for byte.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 use toolcell::{Lang, LogLine, Outcome, Place, Report, Stop, Thrown, headline};
@@ -22,6 +24,8 @@ pub(crate) struct Answer {
     error: Option<ErrorBody>,
     #[serde(flatten)]
     run: Option<RunBody>,
+    #[serde(flatten)]
+    analysis: Option<BTreeMap<String, Box<RawValue>>>,
 }
 
 /// What went wrong.
@@ -72,6 +76,11 @@ impl ErrorBody {
         Self { code, name: None, message, line: None, column: None, stack: None, hint }
     }
 
+    /// The same with a line and a column of the source.
+    pub(crate) fn at(self, place: Option<(u32, u32)>) -> Self {
+        Self { line: place.map(|(line, _)| line), column: place.map(|(_, column)| column), ..self }
+    }
+
     fn thrown(thrown: Thrown) -> Self {
         let code = code_of(&thrown);
         Self {
@@ -94,7 +103,22 @@ fn code_of(thrown: &Thrown) -> &'static str {
 impl Answer {
     /// The answer to a request that was not run.
     pub(crate) fn refused(id: Option<Box<RawValue>>, error: ErrorBody) -> Self {
-        Self { id, outcome: "refused", stop: None, value: None, value_json: None, error: Some(error), run: None }
+        Self {
+            id,
+            outcome: "refused",
+            stop: None,
+            value: None,
+            value_json: None,
+            error: Some(error),
+            run: None,
+            analysis: None,
+        }
+    }
+
+    /// The answer to a request for an analysis, whose fields become the answer's.
+    pub(crate) fn analyzed(id: Option<Box<RawValue>>, body: &RawValue) -> Self {
+        let analysis = serde_json::from_str(body.get()).ok();
+        Self { id, outcome: "analyzed", stop: None, value: None, value_json: None, error: None, run: None, analysis }
     }
 
     /// The answer to a request that was run.
@@ -115,8 +139,16 @@ impl Answer {
             memory_bytes: report.usage.memory,
             duration_ms: (report.usage.duration.as_secs_f64() * 1e6).round() / 1e3,
         };
-        let mut answer =
-            Self { id, outcome: "returned", stop: None, value: None, value_json: None, error: None, run: Some(run) };
+        let mut answer = Self {
+            id,
+            outcome: "returned",
+            stop: None,
+            value: None,
+            value_json: None,
+            error: None,
+            run: Some(run),
+            analysis: None,
+        };
         match report.outcome {
             Outcome::Returned(value) => {
                 answer.value_json = value.map(toolcell::Json::into_string);

@@ -46,6 +46,8 @@ enum LangName {
 pub(crate) enum Command {
     /// Run a draft once and store nothing
     Exec(ExecArgs),
+    /// Say what sources would do and how well they are written, without running them
+    Check(CheckArgs),
     /// Answer requests, one JSON object a line, from standard input
     Batch(SandboxArgs),
     /// Say what this machine gives, and whether Toolcell works here
@@ -56,10 +58,10 @@ pub(crate) enum Command {
 #[command(after_help = "Examples:\n  toolcell exec average.js '{\"numbers\": [1, 2, 4.5]}'\n  \
     echo 'const execute = () => 6 * 7' | toolcell exec -\n  \
     toolcell exec tool.js @params.json --fuel 1000000 --json\n\n\
-    Exit status: 0 done, 1 the tool failed, 2 usage, 4 no such file, 5 a limit was hit, 6 integrity, 70 a bug, \
+    Exit status: 0 done, 1 the tool failed, 2 usage, 3 refused by the analysis, 4 no such file, 5 a limit was hit, 6 integrity, 70 a bug, \
     130 interrupted")]
 pub(crate) struct ExecArgs {
-    /// A file of JavaScript, or - for standard input
+    /// A file of TypeScript or JavaScript, or - for standard input
     pub(crate) file: String,
 
     /// Parameters: a JSON object, @FILE, or - for standard input
@@ -70,6 +72,10 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
 
+    /// Run it also where it has a critical finding: the cell is the guard, not the analysis
+    #[arg(long)]
+    pub(crate) no_analysis: bool,
+
     /// Seed of `Math.random()`
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
@@ -79,6 +85,48 @@ pub(crate) struct ExecArgs {
 
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  toolcell check tool.ts\n  toolcell check tools/ --quiet\n  \
+    toolcell check tool.ts --capabilities net,timers\n  toolcell check tools/ --format sarif > report.sarif\n\n\
+    What a tool asks for is also read from the `capabilities` of the file beside it: tool.json for tool.ts.\n\
+    Exit status: 0 all may run, 2 usage, 3 one is refused, 4 no such file")]
+pub(crate) struct CheckArgs {
+    /// Files, folders, or - for standard input
+    #[arg(required = true)]
+    pub(crate) paths: Vec<String>,
+
+    /// How to print what was found
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+
+    /// What the tools ask to be granted: net, timers, clock, random, kv, files, secrets, tools
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    capabilities: Option<Vec<String>>,
+
+    /// Print only what refuses a tool, and the last line
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+impl CheckArgs {
+    /// What the tools ask for, where that is said.
+    pub(crate) fn capabilities(&self) -> Result<Option<toolcell::Capabilities>, crate::failure::Failure> {
+        let names = self.capabilities.as_deref().map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
+        names.map(|names| crate::check::named(&names)).transpose()
+    }
+}
+
+/// How findings are printed.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Format {
+    /// With the line of the source
+    Text,
+    /// One object a source
+    Json,
+    /// SARIF 2.1.0, for code hosts and editors
+    Sarif,
 }
 
 #[derive(Debug, Clone, Copy, clap::Args)]

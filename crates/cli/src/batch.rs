@@ -7,11 +7,12 @@ use std::io::{BufRead, BufReader, Read};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use toolcell::{CancelToken, Draft, Params, Report, Run, Toolbox};
+use toolcell::{CancelToken, Draft, Params, Precheck, Report, Run, Toolbox, analyze};
 
 use crate::Streams;
 use crate::answer::{Answer, ErrorBody};
 use crate::args::SandboxArgs;
+use crate::check::AnalysisBody;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input;
@@ -120,11 +121,16 @@ fn answer(toolbox: &Toolbox, line: &[u8], cancel: &CancelToken) -> Answer {
             Err(Refusal::Failure(failure)) => Answer::refused(Some(id_or_null(id)), failure.body()),
             Err(Refusal::Request(message)) => refused(id, "request-invalid", message),
         },
-        "analyze" | "reflect" => {
-            let message = format!("`{}` is not part of this version, which runs tools", request.op);
+        "analyze" => match analyze_request(&request) {
+            Ok(answer) => answer,
+            Err(Refusal::Failure(failure)) => Answer::refused(Some(id_or_null(id)), failure.body()),
+            Err(Refusal::Request(message)) => refused(id, "request-invalid", message),
+        },
+        "reflect" => {
+            let message = format!("`{}` is not part of this version, which runs and analyses tools", request.op);
             refused(id, "operation-unsupported", message)
         }
-        other => refused(id, "request-invalid", format!("unknown op `{other}`, there is `run`")),
+        other => refused(id, "request-invalid", format!("unknown op `{other}`, there are `run` and `analyze`")),
     }
 }
 
@@ -158,13 +164,37 @@ fn run_request(toolbox: &Toolbox, request: Request, cancel: &CancelToken) -> Res
         (None, Some(params)) => params,
         (None, None) => "{}".to_owned(),
     };
-    let draft = Draft::from_bytes("tool.js", source.as_bytes())?;
+    let draft = Draft::from_bytes(name_for(request.lang.as_deref()), source.as_bytes())?;
     let params = Params::parse(params)?;
     let limits = request.limits;
     let budget =
         input::budget(limits.fuel, limits.timeout_ms, limits.memory_mb, limits.output_bytes, limits.console_bytes);
     let run = Run { seed: request.seed, started_at: input::now(), cancel: Some(cancel), ..Run::default() };
-    Ok(toolbox.exec(&draft, &params, &budget, &run)?)
+    let precheck = if request.analysis.as_deref() == Some("off") { Precheck::Off } else { Precheck::Critical };
+    Ok(toolbox.exec(&draft, &params, &budget, &run, precheck)?)
+}
+
+/// What a source is called in stack traces; its ending says what it is written in.
+fn name_for(lang: Option<&str>) -> &'static str {
+    match lang {
+        Some("ts") => "tool.ts",
+        Some("js") => "tool.js",
+        _ => "tool",
+    }
+}
+
+fn analyze_request(request: &Request) -> Result<Answer, Refusal> {
+    let Some(source) = &request.source else {
+        return Err(Refusal::Request("`analyze` needs `source`".to_owned()));
+    };
+    if let Some(lang) = request.lang.as_deref().filter(|lang| !matches!(*lang, "js" | "ts")) {
+        return Err(Refusal::Request(format!("unknown lang `{lang}`, there is `js` and `ts`")));
+    }
+    let draft = Draft::from_bytes(name_for(request.lang.as_deref()), source.as_bytes())?;
+    let analysis = analyze(draft.source(), draft.language(), None).map_err(toolcell::ExecError::Source)?;
+    let body = serde_json::value::to_raw_value(&AnalysisBody::of(&analysis));
+    let body = body.map_err(|error| Refusal::Request(error.to_string()))?;
+    Ok(Answer::analyzed(Some(id_or_null(request.id.clone())), &body))
 }
 
 fn refused(id: Option<Box<RawValue>>, code: &'static str, message: String) -> Answer {

@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, getrlimit};
 use serde::Serialize;
-use toolcell::{Budget, Draft, ENGINE_VERSION, GUEST_DIGEST, Kind, Outcome, Params, Run, Toolbox};
+use toolcell::{Budget, Draft, ENGINE_VERSION, GUEST_DIGEST, Kind, Outcome, Params, Precheck, Run, Toolbox};
 
 use crate::Streams;
 use crate::args::SandboxArgs;
@@ -35,7 +35,7 @@ pub(crate) fn run(args: SandboxArgs, json: bool, streams: &mut Streams<'_>) -> R
     let toolbox = Toolbox::new(&args.config())?;
     let draft = Draft::from_bytes("doctor.js", b"const execute = ({ numbers }) => numbers.reduce((a, b) => a + b)")?;
     let params = Params::parse(r#"{"numbers": [1, 2, 3]}"#)?;
-    let report = toolbox.exec(&draft, &params, &Budget::default(), &Run::default())?;
+    let report = toolbox.exec(&draft, &params, &Budget::default(), &Run::default(), Precheck::Off)?;
     let findings = Findings {
         works: matches!(&report.outcome, Outcome::Returned(Some(value)) if value.as_str() == "6"),
         version: env!("CARGO_PKG_VERSION"),

@@ -1,6 +1,6 @@
 //! `exec`: runs a draft once and stores nothing.
 
-use toolcell::{CancelToken, Lang, Outcome, Report, Run, Toolbox};
+use toolcell::{CancelToken, Lang, Outcome, Precheck, Report, Run, Toolbox};
 
 use crate::Streams;
 use crate::answer::{Answer, lines, visible};
@@ -22,6 +22,7 @@ pub(crate) fn run(
     let draft = input::draft(&args.file, streams)?;
     let params = input::params(&args.params, streams)?;
     let toolbox = Toolbox::new(&args.sandbox.config())?;
+    let precheck = if args.no_analysis { Precheck::Off } else { Precheck::Critical };
     let run = Run {
         tool: args.tool.as_deref(),
         seed: args.seed,
@@ -29,7 +30,7 @@ pub(crate) fn run(
         cancel: Some(cancel),
         ..Run::default()
     };
-    let report = toolbox.exec(&draft, &params, &args.limits.budget(), &run)?;
+    let report = toolbox.exec(&draft, &params, &args.limits.budget(), &run, precheck)?;
     let exit = Exit::of(&report.outcome);
     if json {
         writeln!(streams.output, "{}", Answer::of(None, report).to_json())?;

@@ -13,6 +13,8 @@ pub enum Exit {
     ToolFailed,
     /// 2: the command was not understood, or what it was given cannot be used.
     Usage,
+    /// 3: the analysis or a policy refuses it.
+    Refused,
     /// 4: something that was named is not there.
     NotFound,
     /// 5: a limit was hit.
@@ -33,6 +35,7 @@ impl Exit {
             Self::Done => 0,
             Self::ToolFailed => 1,
             Self::Usage => 2,
+            Self::Refused => 3,
             Self::NotFound => 4,
             Self::Limit => 5,
             Self::Integrity => 6,

@@ -15,6 +15,10 @@ pub(crate) enum Failure {
     File { path: String, error: std::io::Error },
     /// The source is no draft.
     Draft(DraftError),
+    /// A folder has no sources in it.
+    NoSources { path: String },
+    /// There is no such capability.
+    UnknownCapability { name: String },
     /// The parameters cannot be used.
     Params(JsonError),
     /// The parameters are not even text.
@@ -34,7 +38,14 @@ impl Failure {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::File { error, .. } if error.kind() == ErrorKind::NotFound => Exit::NotFound,
-            Self::File { .. } | Self::Draft(_) | Self::Params(_) | Self::ParamsNotUtf8 | Self::OneInput => Exit::Usage,
+            Self::NoSources { .. } => Exit::NotFound,
+            Self::File { .. }
+            | Self::Draft(_)
+            | Self::UnknownCapability { .. }
+            | Self::Params(_)
+            | Self::ParamsNotUtf8
+            | Self::OneInput => Exit::Usage,
+            Self::Exec(ExecError::Source(_) | ExecError::Refused(_)) => Exit::Refused,
             Self::Start(error) if error.code() == "integrity" => Exit::Integrity,
             Self::Exec(error) if error.code() == "limit-invalid" => Exit::Usage,
             Self::Start(_) | Self::Exec(_) => Exit::Limit,
@@ -49,10 +60,11 @@ impl Failure {
         match self {
             Self::File { error, .. } if error.kind() == ErrorKind::NotFound => "file-not-found",
             Self::File { .. } => "file-unreadable",
+            Self::NoSources { .. } => "file-not-found",
             Self::Draft(error) => error.code(),
             Self::Params(error) => error.code(),
             Self::ParamsNotUtf8 => "parameters-invalid",
-            Self::OneInput => "usage",
+            Self::OneInput | Self::UnknownCapability { .. } => "usage",
             Self::Start(error) => error.code(),
             Self::Exec(error) => error.code(),
             Self::Stream(_) => "stream",
@@ -61,7 +73,9 @@ impl Failure {
 
     fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::File { .. } => Some("name a file of JavaScript, or `-` for standard input"),
+            Self::File { .. } => Some("name a file of TypeScript or JavaScript, or `-` for standard input"),
+            Self::NoSources { .. } => Some("name a folder with files that end in .ts, .mts, .js or .mjs"),
+            Self::UnknownCapability { .. } => Some("there are net, timers, clock, random, kv, files, secrets, tools"),
             Self::Draft(error) => Some(error.hint()),
             Self::OneInput => Some("hand one of them in as a file: FILE, or @FILE for parameters"),
             Self::Params(_) | Self::ParamsNotUtf8 => {
@@ -76,6 +90,8 @@ impl Failure {
     fn message(&self) -> String {
         match self {
             Self::File { path, error } => format!("{path}: {}", reason(error)),
+            Self::NoSources { path } => format!("{path}: there is no source in this folder"),
+            Self::UnknownCapability { name } => format!("there is no capability `{name}`"),
             Self::Draft(error) => error.to_string(),
             Self::Params(error) => error.to_string(),
             Self::ParamsNotUtf8 => "the parameters are not UTF-8".to_owned(),
@@ -88,7 +104,11 @@ impl Failure {
 
     /// The same as part of an answer.
     pub(crate) fn body(&self) -> ErrorBody {
-        ErrorBody::refusal(self.code(), self.message(), self.hint())
+        let body = ErrorBody::refusal(self.code(), self.message(), self.hint());
+        match self {
+            Self::Exec(error) => body.at(error.place()),
+            _ => body,
+        }
     }
 
     /// Says it, and gives the exit status.

@@ -16,16 +16,20 @@ pub(crate) const PARAMS_LIMIT: u64 = 64 << 20;
 
 /// The draft in a file, or in standard input for `-`.
 pub(crate) fn draft(path: &str, streams: &mut Streams<'_>) -> Result<Draft, Failure> {
+    let bytes = source(path, streams)?;
+    let name = if path == "-" { "stdin" } else { path.rsplit('/').next().unwrap_or(path) };
+    Ok(Draft::from_bytes(name, &bytes)?)
+}
+
+/// The bytes of a source: of a file, or of standard input for `-`.
+pub(crate) fn source(path: &str, streams: &mut Streams<'_>) -> Result<Vec<u8>, Failure> {
     // One byte more than allowed tells a draft that is too large; of what it is more, nothing is read.
     let most = SOURCE_LIMIT as u64 + 1;
     if path == "-" {
-        let bytes = read(&mut *streams.input, most)?;
-        return Ok(Draft::from_bytes("stdin.js", &bytes)?);
+        return Ok(read(&mut *streams.input, most)?);
     }
     let failed = |error| Failure::File { path: path.to_owned(), error };
-    let bytes = File::open(path).and_then(|file| read(file, most)).map_err(failed)?;
-    let name = path.rsplit('/').next().unwrap_or(path);
-    Ok(Draft::from_bytes(name, &bytes)?)
+    File::open(path).and_then(|file| read(file, most)).map_err(failed)
 }
 
 /// The parameters: JSON text, `@FILE`, or `-` for standard input.

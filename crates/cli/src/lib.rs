@@ -14,11 +14,13 @@
 mod answer;
 mod args;
 mod batch;
+mod check;
 mod doctor;
 mod exec;
 mod exit;
 mod failure;
 mod input;
+mod sarif;
 
 use std::io::{IsTerminal, Read, Write};
 use std::process::ExitCode;
@@ -68,6 +70,7 @@ where
     let json = args.json;
     let done = match args.command {
         Command::Exec(exec) => exec::run(&exec, json, lang, &mut streams, cancel),
+        Command::Check(check) => check::run(&check, json, lang, &mut streams),
         Command::Batch(batch) => batch::run(batch, &mut streams, cancel),
         Command::Doctor(doctor) => doctor::run(doctor, json, &mut streams),
     };

@@ -7,6 +7,37 @@
 /// Parsers of JavaScript recurse over their input: a limit on it is what bounds their stack.
 pub const SOURCE_LIMIT: usize = 64 * 1024;
 
+/// What a source is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// JavaScript, unless it has types in it.
+    JavaScript,
+    /// TypeScript.
+    TypeScript,
+    /// One of them: nothing says which.
+    Unsaid,
+}
+
+impl Language {
+    /// The language of a file, by the ending of its name.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell_tool::Language;
+    ///
+    /// assert_eq!(Language::of_name("sum.ts"), Language::TypeScript);
+    /// assert_eq!(Language::of_name("stdin"), Language::Unsaid);
+    /// ```
+    #[must_use]
+    pub fn of_name(name: &str) -> Self {
+        match name.rsplit_once('.').map(|(_, ending)| ending) {
+            Some("js" | "mjs" | "cjs") => Self::JavaScript,
+            Some("ts" | "mts" | "cts") => Self::TypeScript,
+            _ => Self::Unsaid,
+        }
+    }
+}
+
 /// Source text, as the model wrote it.
 ///
 /// # Examples
@@ -53,6 +84,12 @@ impl Draft {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What it is written in, as its name says.
+    #[must_use]
+    pub fn language(&self) -> Language {
+        Language::of_name(&self.name)
     }
 
     /// The text.

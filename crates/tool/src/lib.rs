@@ -5,5 +5,5 @@
 mod draft;
 mod message;
 
-pub use draft::{Draft, DraftError, SOURCE_LIMIT};
+pub use draft::{Draft, DraftError, Language, SOURCE_LIMIT};
 pub use message::{Lang, headline};

@@ -9,11 +9,15 @@
 mod exec;
 mod toolbox;
 
-pub use exec::ExecError;
+pub use exec::{ExecError, Precheck};
 pub use toolbox::Toolbox;
+pub use toolcell_analysis::{
+    Analysis, Capabilities, Capability, Comparison, Finding, Location, Need, Problem, QualityAssessment, Rejection,
+    SafetyAnalysisResult, Severity, Shape, analyze, page, rule_names,
+};
 pub use toolcell_host::{
     Budget, CallError, CancelToken, ENGINE_VERSION, Ended, GUEST_DIGEST, Grant, Json, JsonError, Kind, Level, LogLine,
     NoOperations, Operation, OperationFailure, Operations, OperationsOfCall, Outcome, Params, PartialSink, Place,
     Report, Run, SandboxConfig, StartError, Stop, Thrown, Timers, Until, Usage, Warning, WhenFull,
 };
-pub use toolcell_tool::{Draft, DraftError, Lang, SOURCE_LIMIT, headline};
+pub use toolcell_tool::{Draft, DraftError, Lang, Language, SOURCE_LIMIT, headline};

@@ -6,16 +6,23 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::exec::Precheck;
 use lru::LruCache;
 use toolcell_host::{Grant, Kind, Prepared, Sandbox, SandboxConfig, StartError};
 
 /// How many prepared scripts are kept, some 100 KiB each.
 const KEPT: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 
+/// A script that was evaluated once, and the way back to the author's text.
+pub(crate) struct Kept {
+    pub(crate) prepared: Prepared,
+    pub(crate) script: toolcell_analysis::Script,
+}
+
 /// Runs tools.
 pub struct Toolbox {
     pub(crate) sandbox: Sandbox,
-    prepared: Mutex<LruCache<blake3::Hash, Arc<Prepared>>>,
+    kept: Mutex<LruCache<blake3::Hash, Arc<Kept>>>,
 }
 
 impl Toolbox {
@@ -24,7 +31,7 @@ impl Toolbox {
     /// # Errors
     /// As [`Sandbox::new`]: `integrity`, `no-image`, `limit-invalid`.
     pub fn new(config: &SandboxConfig) -> Result<Self, StartError> {
-        Ok(Self { sandbox: Sandbox::new(config)?, prepared: Mutex::new(LruCache::new(KEPT)) })
+        Ok(Self { sandbox: Sandbox::new(config)?, kept: Mutex::new(LruCache::new(KEPT)) })
     }
 
     /// The image of the guest that is in use.
@@ -46,20 +53,21 @@ impl Toolbox {
     }
 
     /// The script that was prepared under this key, if it is still kept.
-    pub(crate) fn kept(&self, key: &blake3::Hash) -> Option<Arc<Prepared>> {
-        self.prepared.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    pub(crate) fn kept(&self, key: &blake3::Hash) -> Option<Arc<Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }
 
-    pub(crate) fn keep(&self, key: blake3::Hash, prepared: Prepared) -> Arc<Prepared> {
-        let prepared = Arc::new(prepared);
-        self.prepared.lock().unwrap_or_else(PoisonError::into_inner).put(key, Arc::clone(&prepared));
-        prepared
+    pub(crate) fn keep(&self, key: blake3::Hash, kept: Kept) -> Arc<Kept> {
+        let kept = Arc::new(kept);
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).put(key, Arc::clone(&kept));
+        kept
     }
 }
 
 /// The key of a script with a name and grants.
-pub(crate) fn key(name: &str, source: &str, grants: &[Grant]) -> blake3::Hash {
+pub(crate) fn key(name: &str, source: &str, grants: &[Grant], precheck: Precheck) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new_derive_key("toolcell 2026-11 prepared script");
+    hasher.update(&[u8::from(precheck == Precheck::Off)]);
     for part in [name, source] {
         hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
     }

@@ -1,0 +1,229 @@
+//! What a source needs from its host: never less than what it really uses.
+//!
+//! Invariant: where a value is only known when the tool runs, the answer is "unknown", not nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::facts::Facts;
+use crate::value::{Thing, Value};
+
+/// One kind of thing that a host can hand to a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Capability {
+    /// Requests to other machines.
+    Net,
+    /// Waiting: `setTimeout`, `setInterval`.
+    Timers,
+    /// The real time. Without it a clock runs that starts at the run's time and moves on with fuel.
+    Clock,
+    /// Real random numbers. Without it they come from the run's seed.
+    Random,
+    /// A named space of keys and values.
+    Kv,
+    /// A directory.
+    Files,
+    /// Secrets that the host puts into requests.
+    Secrets,
+    /// Calls of other tools.
+    Tools,
+}
+
+impl Capability {
+    /// All of them.
+    pub const ALL: [Self; 8] =
+        [Self::Net, Self::Timers, Self::Clock, Self::Random, Self::Kv, Self::Files, Self::Secrets, Self::Tools];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Net => "net",
+            Self::Timers => "timers",
+            Self::Clock => "clock",
+            Self::Random => "random",
+            Self::Kv => "kv",
+            Self::Files => "files",
+            Self::Secrets => "secrets",
+            Self::Tools => "tools",
+        }
+    }
+
+    /// The capability of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|capability| capability.name() == name)
+    }
+
+    /// Whether a tool works without it, in a way that can be repeated.
+    const fn has_stand_in(self) -> bool {
+        matches!(self, Self::Clock | Self::Random)
+    }
+}
+
+/// What exactly is needed of a capability: hosts, names of secrets, of tools, of spaces.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Need {
+    /// What the source names.
+    pub named: BTreeSet<String>,
+    /// Whether there is more that only running tells.
+    pub unknown: bool,
+}
+
+/// Capabilities, and what is needed of each.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(transparent)]
+pub struct Capabilities(BTreeMap<Capability, Need>);
+
+impl Capabilities {
+    /// These, without saying what of each.
+    #[must_use]
+    pub fn these(capabilities: impl IntoIterator<Item = Capability>) -> Self {
+        Self(capabilities.into_iter().map(|capability| (capability, Need::default())).collect())
+    }
+
+    /// Whether it is among them.
+    #[must_use]
+    pub fn has(&self, capability: Capability) -> bool {
+        self.0.contains_key(&capability)
+    }
+
+    /// Each, and what is needed of it.
+    pub fn iter(&self) -> impl Iterator<Item = (Capability, &Need)> {
+        self.0.iter().map(|(capability, need)| (*capability, need))
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn need(&mut self, capability: Capability, what: Option<String>) {
+        let need = self.0.entry(capability).or_default();
+        match what {
+            Some(name) => {
+                need.named.insert(name);
+            }
+            None => need.unknown = true,
+        }
+    }
+
+    /// What the source can use.
+    pub(crate) fn of(facts: &Facts) -> Self {
+        let mut found = Self::default();
+        for call in &facts.calls {
+            let Some(thing) = call.callee.as_thing() else { continue };
+            let first = call.args.first().unwrap_or(&Value::Undefined);
+            match used(thing) {
+                Some(Capability::Net) => {
+                    found.need(Capability::Net, call.prefixes.first().and_then(|prefix| host(prefix)));
+                }
+                // These have nothing that a call could name.
+                None | Some(Capability::Clock | Capability::Random | Capability::Timers) => {}
+                Some(capability) => found.need(capability, first.as_text().map(str::to_owned)),
+            }
+        }
+        // `new Date(2024, 0, 1)` reads no clock.
+        let reads_clock = facts.calls.iter().any(|call| {
+            call.callee.as_thing().is_some_and(is_date)
+                && (!call.new || call.args.is_empty() && call.prefixes.is_empty())
+        });
+        for used_here in facts.uses.iter().filter(|used| used.role != crate::facts::Role::AskedAbout) {
+            match used(&used_here.thing) {
+                Some(Capability::Clock) if is_date(&used_here.thing) => {
+                    if used_here.role == crate::facts::Role::Plain || reads_clock {
+                        found.0.entry(Capability::Clock).or_default();
+                    }
+                }
+                Some(capability @ (Capability::Clock | Capability::Random | Capability::Timers)) => {
+                    found.0.entry(capability).or_default();
+                }
+                // Handed on without being called: where it goes is not known.
+                Some(capability) if used_here.role == crate::facts::Role::Plain => found.need(capability, None),
+                Some(_) | None => {}
+            }
+        }
+        found
+    }
+
+    /// What is used and was not asked for; what has a stand-in is not missing.
+    #[must_use]
+    pub fn missing_from(&self, declared: &Self) -> Vec<Capability> {
+        self.0.keys().copied().filter(|used| !declared.has(*used) && !used.has_stand_in()).collect()
+    }
+
+    /// What was asked for and is not used.
+    #[must_use]
+    pub fn unused_of(&self, declared: &Self) -> Vec<Capability> {
+        declared.0.keys().copied().filter(|asked| !self.has(*asked)).collect()
+    }
+
+    /// What was asked for without saying what of it, though the source names all that it uses.
+    #[must_use]
+    pub fn too_wide(&self, declared: &Self) -> Vec<Capability> {
+        let wide = |asked: &Capability| {
+            self.0.get(asked).is_some_and(|used| {
+                !used.unknown && !used.named.is_empty() && declared.0[asked].named.difference(&used.named).count() > 0
+            })
+        };
+        declared.0.keys().copied().filter(wide).collect()
+    }
+}
+
+/// The capability behind a global.
+fn used(thing: &Thing) -> Option<Capability> {
+    let below = |path: &[&str]| thing.is_global_below(path);
+    if crate::rules::NETWORK.iter().any(|path| below(path)) {
+        return Some(Capability::Net);
+    }
+    if ["setTimeout", "setInterval", "setImmediate", "sleep"].iter().any(|name| below(&[name]))
+        || below(&["AbortSignal", "timeout"])
+    {
+        return Some(Capability::Timers);
+    }
+    if below(&["Date", "now"]) || below(&["performance"]) || below(&["Temporal", "Now"]) || is_date(thing) {
+        return Some(Capability::Clock);
+    }
+    if below(&["Math", "random"]) || below(&["crypto"]) {
+        return Some(Capability::Random);
+    }
+    [
+        ("kv", Capability::Kv),
+        ("files", Capability::Files),
+        ("secret", Capability::Secrets),
+        ("tools", Capability::Tools),
+    ]
+    .into_iter()
+    .find_map(|(name, capability)| below(&[name]).then_some(capability))
+}
+
+fn is_date(thing: &Thing) -> bool {
+    thing.is_global_below(&["Date"]) && thing.path.len() == 1
+}
+
+/// The host of the beginning of a URL, where it is all there.
+fn host(prefix: &str) -> Option<String> {
+    let (scheme, rest) = prefix.split_once("://")?;
+    if !matches!(scheme, "http" | "https" | "ws" | "wss") {
+        return None;
+    }
+    let end = rest.find(['/', '?', '#'])?;
+    let authority = rest[..end].rsplit('@').next().unwrap_or_default();
+    (!authority.is_empty()).then(|| authority.to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_only_known_where_it_ends() {
+        assert_eq!(host("https://api.example.com/v1/"), Some("api.example.com".to_owned()));
+        assert_eq!(host("https://api.example.co"), None);
+        assert_eq!(host("https://user:x@API.example.com:8443/"), Some("api.example.com:8443".to_owned()));
+        assert_eq!(host("/v1"), None);
+    }
+}

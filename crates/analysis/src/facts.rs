@@ -1,0 +1,572 @@
+//! What a source does, noted in one walk: uses of things, calls, writes, texts, patterns.
+//!
+//! Invariant: an expression in a type, and a name that only types use, is in no list.
+
+use swc_common::{Span, Spanned};
+use swc_ecma_ast::{
+    AssignExpr, AssignTarget, BinExpr, BinaryOp, CallExpr, Callee, Expr, ExprOrSpread, Ident, ImportDecl,
+    ImportSpecifier, Lit, MemberExpr, MemberProp, MetaPropExpr, MetaPropKind, NewExpr, OptCall, OptChainBase, Program,
+    Regex, SimpleAssignTarget, Str, TaggedTpl, TplElement, TsEnumMember, TsInterfaceDecl, TsTypeAliasDecl, TsTypeAnn,
+    TsTypeParamDecl, TsTypeParamInstantiation, UnaryExpr, UnaryOp, UpdateExpr, VarDeclarator,
+};
+use swc_ecma_visit::{Visit, VisitWith};
+
+use crate::names::{Names, bare};
+use crate::value::{Root, Thing, Value};
+
+/// How a thing is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Plain,
+    Called,
+    /// Given a name: what is done with the name is noted where it is done.
+    Named,
+    /// Asked about without being used: `typeof fetch`, `x instanceof Function`.
+    AskedAbout,
+}
+
+/// A thing, where it is used as a whole: of `a.b.c` that is `a.b.c`, not `a.b`.
+pub(crate) struct Use {
+    pub(crate) thing: Thing,
+    pub(crate) role: Role,
+    pub(crate) span: Span,
+}
+
+/// A call, whatever road it takes: `f(x)`, `new F(x)`, `f.call(_, x)`, `Reflect.apply(f, _, [x])`, a tagged template.
+pub(crate) struct Call {
+    pub(crate) callee: Value,
+    pub(crate) args: Vec<Value>,
+    /// The text that each argument certainly begins with.
+    pub(crate) prefixes: Vec<String>,
+    pub(crate) new: bool,
+    pub(crate) span: Span,
+}
+
+/// A write to a member.
+pub(crate) struct Write {
+    pub(crate) target: Value,
+    pub(crate) span: Span,
+}
+
+/// A literal text and the name that it is given.
+pub(crate) struct Text {
+    pub(crate) value: String,
+    /// As it is written, with its escapes.
+    pub(crate) raw: String,
+    /// The variable, property or parameter that it becomes the value of.
+    pub(crate) name: Option<String>,
+    pub(crate) span: Span,
+}
+
+/// A computed member whose name is put together: `x["ev" + "al"]`.
+pub(crate) struct Assembled {
+    pub(crate) name: String,
+    pub(crate) span: Span,
+}
+
+/// Everything that was noted.
+#[derive(Default)]
+pub(crate) struct Facts {
+    pub(crate) uses: Vec<Use>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) writes: Vec<Write>,
+    pub(crate) texts: Vec<Text>,
+    pub(crate) patterns: Vec<(String, String, Span)>,
+    pub(crate) modules: Vec<(String, Span)>,
+    pub(crate) assembled: Vec<Assembled>,
+    pub(crate) import_meta: Vec<Span>,
+    /// Members of the global object whose name is not written out.
+    pub(crate) global_lookups: Vec<Span>,
+    pub(crate) idents: Vec<(String, Span)>,
+    pub(crate) with_statements: Vec<Span>,
+}
+
+impl Facts {
+    /// Walks a program.
+    pub(crate) fn of(program: &Program, names: &Names) -> Self {
+        let mut walk = Walk { names, facts: Self::default(), role: Role::Plain, chain: false, name: None };
+        program.visit_with(&mut walk);
+        walk.facts
+    }
+
+    /// The uses of globals below a path, asked-about ones left out.
+    pub(crate) fn globals<'a>(&'a self, path: &'a [&'a str]) -> impl Iterator<Item = &'a Use> {
+        self.uses.iter().filter(move |used| used.role != Role::AskedAbout && used.thing.is_global_below(path))
+    }
+}
+
+struct Walk<'a> {
+    names: &'a Names,
+    facts: Facts,
+    role: Role,
+    /// Whether the expression that comes is the object of a member that was noted.
+    chain: bool,
+    /// The name that the next literal becomes the value of.
+    name: Option<String>,
+}
+
+impl Walk<'_> {
+    fn note(&mut self, expr: &Expr, span: Span) {
+        if let Value::Thing(thing) = self.names.value(expr)
+            && !(thing.path.is_empty() && matches!(thing.root, Root::Literal(_) | Root::Somewhere | Root::Params))
+        {
+            self.facts.uses.push(Use { thing: (*thing).clone(), role: self.role, span });
+        }
+    }
+
+    fn with_role(&mut self, role: Role, visit: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.role, role);
+        visit(self);
+        self.role = before;
+    }
+
+    fn with_name(&mut self, name: Option<String>, visit: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.name, name);
+        visit(self);
+        self.name = before;
+    }
+
+    fn call(&mut self, callee: &Expr, args: &[ExprOrSpread], span: Span, new: bool) {
+        let prefixes = args.iter().map(|arg| prefix(self.names, &arg.expr)).collect();
+        let call = Call { callee: self.names.value(callee), args: self.names.args(args), prefixes, new, span };
+        let call = direct(call);
+        if let Some(thing) = call.callee.as_thing()
+            && (thing.is_global_below(&["require"]) && thing.path.len() == 1
+                || thing.is_global_below(&["module", "require"]))
+        {
+            let name = call.args.first().and_then(Value::as_text).unwrap_or("…");
+            self.facts.modules.push((name.to_owned(), span));
+        }
+        if let Some(thing) = call.callee.as_thing() {
+            let path = (&thing.root, thing.names().unwrap_or_default());
+            let pattern = match (path.0, path.1.as_slice()) {
+                (Root::Global, ["RegExp"]) => match call.args.as_slice() {
+                    [Value::Text(pattern), rest @ ..] => {
+                        let flags = rest.first().and_then(Value::as_text).unwrap_or_default();
+                        Some((pattern.to_string(), flags.to_owned()))
+                    }
+                    _ => None,
+                },
+                (_, [.., "match" | "matchAll" | "search"]) => match call.args.as_slice() {
+                    [Value::Text(pattern)] => Some((pattern.to_string(), String::new())),
+                    _ => None,
+                },
+                _ => None,
+            };
+            if let Some((pattern, flags)) = pattern {
+                self.facts.patterns.push((pattern, flags, span));
+            }
+        }
+        self.facts.calls.push(call);
+    }
+
+    fn children_of_call(&mut self, callee: &Expr, args: &[ExprOrSpread]) {
+        self.with_role(Role::Called, |walk| callee.visit_with(walk));
+        self.with_role(Role::Plain, |walk| walk.with_name(None, |walk| args.visit_with(walk)));
+    }
+
+    fn member(&mut self, member: &MemberExpr, whole: &Expr) {
+        if !std::mem::take(&mut self.chain) {
+            self.note(whole, member.span);
+        }
+        if let MemberProp::Computed(computed) = &member.prop {
+            if !matches!(bare(&computed.expr), Expr::Lit(_))
+                && self.names.value(&member.obj) == Value::thing(Root::Global, Vec::new())
+            {
+                self.facts.global_lookups.push(member.span);
+            }
+            if put_together(&computed.expr)
+                && let Some(name) = self.names.value(&computed.expr).as_text()
+                && name.chars().next().is_some_and(|first| first.is_alphabetic() || first == '_' || first == '$')
+            {
+                self.facts.assembled.push(Assembled { name: name.to_owned(), span: computed.span });
+            }
+            self.with_role(Role::Plain, |walk| computed.expr.visit_with(walk));
+        }
+        self.chain = matches!(bare(&member.obj), Expr::Ident(_) | Expr::Member(_) | Expr::This(_) | Expr::OptChain(_));
+        member.obj.visit_with(self);
+        self.chain = false;
+    }
+}
+
+/// Whether a name is put together from parts, rather than written.
+fn put_together(expr: &Expr) -> bool {
+    match bare(expr) {
+        Expr::Bin(binary) => binary.op == BinaryOp::Add,
+        Expr::Call(_) => true,
+        Expr::Tpl(template) => !template.exprs.is_empty(),
+        _ => false,
+    }
+}
+
+/// The text that the value of an expression certainly begins with.
+pub(crate) fn prefix(names: &Names, expr: &Expr) -> String {
+    prefix_within(names, expr, 8)
+}
+
+fn prefix_within(names: &Names, expr: &Expr, steps: u32) -> String {
+    if let Some(text) = names.value(expr).string() {
+        return text;
+    }
+    match bare(expr) {
+        Expr::Ident(ident) if steps > 0 => {
+            names.origin(ident).map(|origin| prefix_within(names, origin, steps - 1)).unwrap_or_default()
+        }
+        Expr::Bin(binary) if binary.op == BinaryOp::Add => {
+            let mut text = prefix_within(names, &binary.left, steps);
+            if names.value(&binary.left).as_text().is_some() {
+                text.push_str(&prefix_within(names, &binary.right, steps));
+            }
+            text
+        }
+        Expr::Tpl(template) => {
+            let mut text = String::new();
+            for (index, quasi) in template.quasis.iter().enumerate() {
+                text.push_str(&quasi.cooked.as_ref().map(|cooked| cooked.to_string_lossy()).unwrap_or_default());
+                let Some(expr) = template.exprs.get(index) else { break };
+                let Some(part) = names.value(expr).string() else {
+                    if text.is_empty() {
+                        text.push_str(&prefix_within(names, expr, steps));
+                    }
+                    break;
+                };
+                text.push_str(&part);
+            }
+            text
+        }
+        Expr::New(new) => {
+            new.args.iter().flatten().next().map(|arg| prefix_within(names, &arg.expr, steps)).unwrap_or_default()
+        }
+        Expr::Call(call) => match &call.callee {
+            Callee::Expr(callee) => match bare(callee) {
+                Expr::Member(member) => prefix_within(names, &member.obj, steps),
+                _ => String::new(),
+            },
+            _ => String::new(),
+        },
+        _ => String::new(),
+    }
+}
+
+/// A call through `call`, `apply`, `bind` or `Reflect` as the call that it makes.
+fn direct(mut call: Call) -> Call {
+    let Some(thing) = call.callee.as_thing().cloned() else { return call };
+    let without_last = || {
+        let path = thing.path[..thing.path.len() - 1].to_vec();
+        Value::thing(thing.root.clone(), path)
+    };
+    if thing.is_global_below(&["Reflect"]) {
+        let list = |value: Option<&Value>| match value {
+            Some(Value::List(list)) => list.to_vec(),
+            _ => Vec::new(),
+        };
+        match thing.names().as_deref() {
+            Some(["Reflect", "apply"]) if !call.args.is_empty() => {
+                let args = list(call.args.get(2));
+                call.callee = call.args.swap_remove(0);
+                call.args = args;
+                call.prefixes.clear();
+            }
+            Some(["Reflect", "construct"]) if !call.args.is_empty() => {
+                let args = list(call.args.get(1));
+                call.callee = call.args.swap_remove(0);
+                call.args = args;
+                call.prefixes.clear();
+                call.new = true;
+            }
+            _ => {}
+        }
+        return call;
+    }
+    if thing.path.is_empty() {
+        return call;
+    }
+    match thing.last() {
+        Some("call" | "bind") => {
+            call.callee = without_last();
+            if !call.args.is_empty() {
+                call.args.remove(0);
+            }
+            if !call.prefixes.is_empty() {
+                call.prefixes.remove(0);
+            }
+        }
+        Some("apply") => {
+            call.callee = without_last();
+            call.args = match call.args.get(1) {
+                Some(Value::List(list)) => list.to_vec(),
+                _ => Vec::new(),
+            };
+            call.prefixes = call.args.iter().map(|value| value.string().unwrap_or_default()).collect();
+        }
+        _ => {}
+    }
+    call
+}
+
+impl Visit for Walk<'_> {
+    fn visit_expr(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Ident(ident) => {
+                self.facts.idents.push((ident.sym.to_string(), ident.span));
+                if !std::mem::take(&mut self.chain) {
+                    self.note(expr, ident.span);
+                }
+            }
+            Expr::This(this) => {
+                if !std::mem::take(&mut self.chain) {
+                    self.note(expr, this.span);
+                }
+            }
+            Expr::Member(member) => self.member(member, expr),
+            Expr::OptChain(chain) => match &*chain.base {
+                OptChainBase::Member(member) => self.member(member, expr),
+                OptChainBase::Call(OptCall { callee, args, span, .. }) => {
+                    self.chain = false;
+                    self.call(callee, args, *span, false);
+                    self.children_of_call(callee, args);
+                }
+            },
+            Expr::Paren(_) | Expr::TsAs(_) | Expr::TsNonNull(_) => expr.visit_children_with(self),
+            _ => {
+                self.chain = false;
+                if put_together(expr)
+                    && let Some(text) = self.names.value(expr).as_text()
+                {
+                    let (text, span) = (text.to_owned(), expr.span());
+                    self.facts.texts.push(Text { value: text, raw: String::new(), name: self.name.clone(), span });
+                }
+                let role = std::mem::replace(&mut self.role, Role::Plain);
+                expr.visit_children_with(self);
+                self.role = role;
+            }
+        }
+    }
+
+    fn visit_call_expr(&mut self, call: &CallExpr) {
+        match &call.callee {
+            Callee::Expr(callee) => {
+                self.call(callee, &call.args, call.span, false);
+                self.children_of_call(callee, &call.args);
+            }
+            Callee::Import(_) => {
+                let name = call.args.first().map(|arg| self.names.value(&arg.expr).string());
+                self.facts.modules.push((name.flatten().unwrap_or_else(|| "…".to_owned()), call.span));
+                call.args.visit_with(self);
+            }
+            Callee::Super(_) => call.args.visit_with(self),
+        }
+    }
+
+    fn visit_new_expr(&mut self, new: &NewExpr) {
+        let args = new.args.as_deref().unwrap_or_default();
+        self.call(&new.callee, args, new.span, true);
+        self.children_of_call(&new.callee, args);
+    }
+
+    fn visit_tagged_tpl(&mut self, tagged: &TaggedTpl) {
+        let args = tagged.tpl.quasis.iter().map(|quasi| {
+            Value::text(&quasi.cooked.as_ref().map(|cooked| cooked.to_string_lossy()).unwrap_or_default())
+        });
+        let call = Call {
+            callee: self.names.value(&tagged.tag),
+            args: args.collect(),
+            prefixes: Vec::new(),
+            new: false,
+            span: tagged.span,
+        };
+        self.facts.calls.push(direct(call));
+        self.with_role(Role::Called, |walk| tagged.tag.visit_with(walk));
+        tagged.tpl.visit_with(self);
+    }
+
+    fn visit_unary_expr(&mut self, unary: &UnaryExpr) {
+        match unary.op {
+            UnaryOp::TypeOf => self.with_role(Role::AskedAbout, |walk| walk.chained(&unary.arg)),
+            UnaryOp::Delete => {
+                self.facts.writes.push(Write { target: self.names.value(&unary.arg), span: unary.span });
+                unary.visit_children_with(self);
+            }
+            _ => unary.visit_children_with(self),
+        }
+    }
+
+    fn visit_bin_expr(&mut self, binary: &BinExpr) {
+        binary.left.visit_with(self);
+        if binary.op == BinaryOp::InstanceOf {
+            self.with_role(Role::AskedAbout, |walk| walk.chained(&binary.right));
+        } else {
+            binary.right.visit_with(self);
+        }
+    }
+
+    fn visit_assign_expr(&mut self, assign: &AssignExpr) {
+        let mut name = None;
+        match &assign.left {
+            AssignTarget::Simple(SimpleAssignTarget::Member(member)) => {
+                name = self.names.key(&member.prop).string();
+                let target = self.names.value(&member.obj).member(&self.names.key(&member.prop));
+                self.facts.writes.push(Write { target, span: assign.span });
+                member.visit_children_with(self);
+            }
+            AssignTarget::Simple(SimpleAssignTarget::Ident(ident)) => {
+                name = Some(ident.sym.to_string());
+                if self.names.is_free(ident) {
+                    self.facts.writes.push(Write { target: Value::global(&ident.sym), span: assign.span });
+                }
+            }
+            left => left.visit_with(self),
+        }
+        self.with_name(name, |walk| assign.right.visit_with(walk));
+    }
+
+    fn visit_update_expr(&mut self, update: &UpdateExpr) {
+        if let Expr::Member(member) = bare(&update.arg) {
+            let target = self.names.value(&member.obj).member(&self.names.key(&member.prop));
+            self.facts.writes.push(Write { target, span: update.span });
+        }
+        update.visit_children_with(self);
+    }
+
+    fn visit_var_declarator(&mut self, declarator: &VarDeclarator) {
+        declarator.name.visit_with(self);
+        let name = declarator.name.as_ident().map(|ident| ident.sym.to_string());
+        let alias =
+            declarator.init.as_deref().is_some_and(|init| matches!(bare(init), Expr::Ident(_) | Expr::Member(_)));
+        let role = if alias { Role::Named } else { Role::Plain };
+        self.with_role(role, |walk| walk.with_name(name, |walk| declarator.init.visit_with(walk)));
+        // What destructuring takes is used as much as if it were written out.
+        if let (None, Some(_)) = (declarator.name.as_ident(), &declarator.init) {
+            let mut idents = Taken(Vec::new());
+            declarator.name.visit_with(&mut idents);
+            for ident in idents.0 {
+                let span = ident.span;
+                self.note(&Expr::Ident(ident), span);
+            }
+        }
+    }
+
+    fn visit_key_value_prop(&mut self, pair: &swc_ecma_ast::KeyValueProp) {
+        pair.key.visit_with(self);
+        let name = match &pair.key {
+            swc_ecma_ast::PropName::Ident(name) => Some(name.sym.to_string()),
+            swc_ecma_ast::PropName::Str(name) => Some(name.value.to_string_lossy().into_owned()),
+            _ => None,
+        };
+        self.with_name(name, |walk| pair.value.visit_with(walk));
+    }
+
+    fn visit_prop(&mut self, prop: &swc_ecma_ast::Prop) {
+        if let swc_ecma_ast::Prop::Shorthand(ident) = prop {
+            self.note(&Expr::Ident(ident.clone()), ident.span);
+        }
+        prop.visit_children_with(self);
+    }
+
+    fn visit_class_prop(&mut self, prop: &swc_ecma_ast::ClassProp) {
+        prop.key.visit_with(self);
+        let name = prop.key.as_ident().map(|name| name.sym.to_string());
+        self.with_name(name, |walk| prop.value.visit_with(walk));
+    }
+
+    fn visit_str(&mut self, text: &Str) {
+        let raw = text.raw.as_ref().map(ToString::to_string).unwrap_or_default();
+        let (text, span) = (text.value.to_string_lossy().into_owned(), text.span);
+        self.facts.texts.push(Text { value: text, raw, name: self.name.clone(), span });
+    }
+
+    fn visit_tpl_element(&mut self, part: &TplElement) {
+        let text = part.cooked.as_ref().map(|cooked| cooked.to_string_lossy().into_owned()).unwrap_or_default();
+        let raw = part.raw.to_string();
+        self.facts.texts.push(Text { value: text, raw, name: self.name.clone(), span: part.span });
+    }
+
+    fn visit_regex(&mut self, regex: &Regex) {
+        self.facts.patterns.push((regex.exp.to_string(), regex.flags.to_string(), regex.span));
+    }
+
+    fn visit_meta_prop_expr(&mut self, meta: &MetaPropExpr) {
+        if meta.kind == MetaPropKind::ImportMeta {
+            self.facts.import_meta.push(meta.span);
+        }
+    }
+
+    fn visit_import_decl(&mut self, import: &ImportDecl) {
+        let types = import.type_only
+            || (!import.specifiers.is_empty()
+                && import
+                    .specifiers
+                    .iter()
+                    .all(|specifier| matches!(specifier, ImportSpecifier::Named(named) if named.is_type_only)));
+        if !types {
+            self.facts.modules.push((import.src.value.to_string_lossy().into_owned(), import.span));
+        }
+    }
+
+    fn visit_ts_import_equals_decl(&mut self, import: &swc_ecma_ast::TsImportEqualsDecl) {
+        if let (false, swc_ecma_ast::TsModuleRef::TsExternalModuleRef(module)) =
+            (import.is_type_only, &import.module_ref)
+        {
+            self.facts.modules.push((module.expr.value.to_string_lossy().into_owned(), import.span));
+        }
+    }
+
+    fn visit_with_stmt(&mut self, statement: &swc_ecma_ast::WithStmt) {
+        self.facts.with_statements.push(statement.span());
+        statement.visit_children_with(self);
+    }
+
+    fn visit_ident(&mut self, ident: &Ident) {
+        self.facts.idents.push((ident.sym.to_string(), ident.span));
+    }
+
+    fn visit_lit(&mut self, lit: &Lit) {
+        lit.visit_children_with(self);
+    }
+
+    // Types do nothing.
+    fn visit_ts_type_ann(&mut self, _: &TsTypeAnn) {}
+    fn visit_ts_interface_decl(&mut self, _: &TsInterfaceDecl) {}
+    fn visit_ts_type_alias_decl(&mut self, _: &TsTypeAliasDecl) {}
+    fn visit_ts_type_param_decl(&mut self, _: &TsTypeParamDecl) {}
+    fn visit_ts_type_param_instantiation(&mut self, _: &TsTypeParamInstantiation) {}
+    fn visit_ts_type(&mut self, _: &swc_ecma_ast::TsType) {}
+    fn visit_ts_expr_with_type_args(&mut self, _: &swc_ecma_ast::TsExprWithTypeArgs) {}
+    fn visit_ts_enum_member(&mut self, member: &TsEnumMember) {
+        member.init.visit_with(self);
+    }
+    fn visit_ts_module_decl(&mut self, module: &swc_ecma_ast::TsModuleDecl) {
+        if !module.declare {
+            module.visit_children_with(self);
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// Visits an operand without losing the role that it was given.
+    fn chained(&mut self, expr: &Expr) {
+        match bare(expr) {
+            Expr::Ident(ident) => {
+                self.facts.idents.push((ident.sym.to_string(), ident.span));
+                self.note(expr, ident.span);
+            }
+            Expr::Member(member) => self.note(expr, member.span),
+            other => other.visit_with(self),
+        }
+    }
+}
+
+/// The names that a pattern declares.
+struct Taken(Vec<Ident>);
+
+impl Visit for Taken {
+    fn visit_binding_ident(&mut self, ident: &swc_ecma_ast::BindingIdent) {
+        self.0.push(ident.id.clone());
+    }
+
+    fn visit_assign_pat_prop(&mut self, prop: &swc_ecma_ast::AssignPatProp) {
+        self.0.push(prop.key.id.clone());
+    }
+
+    fn visit_expr(&mut self, _: &Expr) {}
+}

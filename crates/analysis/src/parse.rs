@@ -1,0 +1,134 @@
+//! From text to a tree, and what is wrong where there is none.
+//!
+//! Invariant: a tree is only made, used and dropped inside of [`with_room`](crate::room::with_room); rules see it with
+//! every name resolved, so that a local `process` is never taken for the global one.
+
+use swc_common::comments::SingleThreadedComments;
+use swc_common::sync::Lrc;
+use swc_common::{BytePos, FileName, GLOBALS, Globals, Mark, SourceMap, Span, Spanned, SyntaxContext};
+use swc_ecma_ast::{EsVersion, Program};
+use swc_ecma_parser::lexer::Lexer;
+use swc_ecma_parser::{EsSyntax, Parser, StringInput, Syntax, TsSyntax};
+use swc_ecma_transforms_base::resolver;
+use swc_ecma_visit::VisitMutWith;
+use toolcell_tool::Language;
+
+use crate::error::{Problem, Rejection};
+use crate::nesting;
+use crate::position::Lines;
+
+/// At most this many problems of one source are told.
+const PROBLEMS: usize = 20;
+
+/// A parsed source.
+pub(crate) struct Parsed {
+    pub(crate) program: Program,
+    pub(crate) comments: SingleThreadedComments,
+    /// How deep it is nested.
+    pub(crate) depth: usize,
+    /// Whether there may be types in it.
+    pub(crate) typescript: bool,
+}
+
+/// Where a span begins and ends in the source, in bytes.
+pub(crate) fn range(span: Span) -> (usize, usize) {
+    let at = |position: BytePos| (position.0 as usize).saturating_sub(1);
+    (at(span.lo), at(span.hi))
+}
+
+/// Runs `work` with what the parser keeps beside the trees.
+pub(crate) fn with_globals<T>(work: impl FnOnce() -> T) -> T {
+    GLOBALS.set(&Globals::new(), work)
+}
+
+impl Parsed {
+    /// Resolves the names, and gives the mark of those that nothing in the source declares.
+    ///
+    /// Only for sources that are not deep: it looks through each block once more for each block around it.
+    pub(crate) fn resolve(&mut self) -> SyntaxContext {
+        let (unresolved, top_level) = (Mark::new(), Mark::new());
+        self.program.visit_mut_with(&mut resolver(unresolved, top_level, self.typescript));
+        SyntaxContext::empty().apply_mark(unresolved)
+    }
+}
+
+/// Parses a source.
+///
+/// JavaScript is read as such first: `a < b > (c)` is a comparison there and a call in TypeScript. Where that fails,
+/// and where nothing says what it is, it is read as TypeScript.
+pub(crate) fn parse(source: &str, language: Language) -> Result<Parsed, Rejection> {
+    let typescript = Syntax::Typescript(TsSyntax { decorators: true, ..TsSyntax::default() });
+    let javascript = Syntax::Es(EsSyntax {
+        decorators: true,
+        auto_accessors: true,
+        explicit_resource_management: true,
+        import_attributes: true,
+        ..EsSyntax::default()
+    });
+    let order: &[Syntax] = match language {
+        Language::TypeScript => &[typescript],
+        Language::JavaScript => &[javascript, typescript],
+        Language::Unsaid => &[typescript, javascript],
+    };
+    let mut first_problems = None;
+    for syntax in order {
+        match parse_as(source, *syntax) {
+            Ok((program, comments)) => {
+                let depth = nesting::depth(&program);
+                return Ok(Parsed { program, comments, depth, typescript: syntax.typescript() });
+            }
+            // Of two readings, the problems of the one that was meant are told.
+            Err(problems) => first_problems = first_problems.or(Some(problems)),
+        }
+    }
+    Err(Rejection::Syntax(first_problems.unwrap_or_default()))
+}
+
+fn parse_as(source: &str, syntax: Syntax) -> Result<(Program, SingleThreadedComments), Vec<Problem>> {
+    let map: Lrc<SourceMap> = Lrc::default();
+    let file = map.new_source_file(FileName::Anon.into(), source.to_owned());
+    let comments = SingleThreadedComments::default();
+    let lexer = Lexer::new(syntax, EsVersion::latest(), StringInput::from(&*file), Some(&comments));
+    let mut parser = Parser::new_from(lexer);
+    let parsed = parser.parse_program();
+    let mut errors = parser.take_errors();
+    let program = match parsed {
+        Ok(program) if errors.is_empty() => return Ok((program, comments)),
+        Ok(program) => Some(program),
+        Err(error) => {
+            errors.push(error);
+            None
+        }
+    };
+    drop(program);
+    let lines = Lines::of(source);
+    let mut problems: Vec<Problem> = errors
+        .into_iter()
+        .map(|error| {
+            let (start, end) = range(error.span());
+            problem(&lines, (start, end), sentence(&error.kind().msg()))
+        })
+        .collect();
+    problems.sort_by_key(|problem| (problem.location.start, problem.location.end));
+    problems.dedup();
+    problems.truncate(PROBLEMS);
+    Err(problems)
+}
+
+/// A problem at some bytes of the source.
+pub(crate) fn problem(lines: &Lines<'_>, (start, end): (usize, usize), message: String) -> Problem {
+    let location = lines.locate(start, end);
+    Problem { message, location, text: lines.text(location.line).to_owned() }
+}
+
+/// The parser's message in the style of ours: it begins with a small letter and ends without a full stop.
+fn sentence(message: &str) -> String {
+    let message = message.trim_end_matches('.');
+    let mut letters = message.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if first.is_uppercase() && second.is_lowercase() => {
+            first.to_lowercase().chain([second]).chain(letters).collect()
+        }
+        _ => message.to_owned(),
+    }
+}

@@ -1,0 +1,134 @@
+//! Sets of characters as ranges.
+//!
+//! Invariant: the ranges of a set are sorted, and neither overlap nor touch, so that two equal sets compare equal.
+//! What a character is depends on the flags of the pattern: a code point with `u` or `v`, else a UTF-16 code unit.
+
+/// A set of characters.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub(super) struct CharSet {
+    ranges: Vec<(u32, u32)>,
+}
+
+/// What `\d` matches.
+pub(super) const DIGITS: &[(u32, u32)] = &[(0x30, 0x39)];
+
+/// What `\w` matches.
+pub(super) const WORD: &[(u32, u32)] = &[(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)];
+
+/// What `\s` matches.
+pub(super) const SPACE: &[(u32, u32)] = &[
+    (0x09, 0x0D),
+    (0x20, 0x20),
+    (0xA0, 0xA0),
+    (0x1680, 0x1680),
+    (0x2000, 0x200A),
+    (0x2028, 0x2029),
+    (0x202F, 0x202F),
+    (0x205F, 0x205F),
+    (0x3000, 0x3000),
+    (0xFEFF, 0xFEFF),
+];
+
+/// What ends a line: `.` does not match it, and `^` and `$` see it with the flag `m`.
+pub(super) const NEWLINES: &[(u32, u32)] = &[(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)];
+
+/// Ranges of more characters than this are those of scripts without cases, or of several scripts.
+const MAX_ALPHABET: u32 = 1024;
+
+impl CharSet {
+    /// The characters of any ranges, in any order.
+    pub(super) fn of(ranges: &[(u32, u32)]) -> Self {
+        let mut sorted = ranges.to_vec();
+        sorted.sort_unstable();
+        let mut merged: Vec<(u32, u32)> = Vec::with_capacity(sorted.len());
+        for (low, high) in sorted {
+            match merged.last_mut() {
+                Some(last) if low <= last.1.saturating_add(1) => last.1 = last.1.max(high),
+                _ => merged.push((low, high)),
+            }
+        }
+        Self { ranges: merged }
+    }
+
+    pub(super) fn one(character: u32) -> Self {
+        Self { ranges: vec![(character, character)] }
+    }
+
+    pub(super) fn ranges(&self) -> &[(u32, u32)] {
+        &self.ranges
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    pub(super) fn union(&self, other: &Self) -> Self {
+        Self::of(&[&*self.ranges, &*other.ranges].concat())
+    }
+
+    /// Every character up to `limit` that is not in the set.
+    pub(super) fn complement(&self, limit: u32) -> Self {
+        let mut ranges = Vec::with_capacity(self.ranges.len() + 1);
+        let mut next = 0;
+        for &(low, high) in &self.ranges {
+            if low > next {
+                ranges.push((next, low - 1));
+            }
+            next = high.saturating_add(1);
+        }
+        if next <= limit {
+            ranges.push((next, limit));
+        }
+        Self { ranges }
+    }
+
+    pub(super) fn intersection(&self, other: &Self) -> Self {
+        let mut ranges = Vec::new();
+        let (mut left, mut right) = (self.ranges.iter().peekable(), other.ranges.iter().peekable());
+        while let (Some(&&(a, b)), Some(&&(c, d))) = (left.peek(), right.peek()) {
+            if a.max(c) <= b.min(d) {
+                ranges.push((a.max(c), b.min(d)));
+            }
+            if b < d {
+                left.next();
+            } else {
+                right.next();
+            }
+        }
+        Self { ranges }
+    }
+
+    /// The set and the other cases of its letters, as the flag `i` wants it. Beyond ASCII, no more than `left` letters
+    /// are looked up, and none of a range that is larger than any alphabet.
+    pub(super) fn with_both_cases(&self, left: &mut u32) -> Self {
+        let mut ranges = self.ranges.clone();
+        for &(low, high) in &self.ranges {
+            for (from, to, other) in [(0x41, 0x5A, 0x61), (0x61, 0x7A, 0x41)] {
+                if low.max(from) <= high.min(to) {
+                    ranges.push((low.max(from) - from + other, high.min(to) - from + other));
+                }
+            }
+            if high - low > MAX_ALPHABET {
+                continue;
+            }
+            for unit in low.max(0x80)..high.saturating_add(1).min(low.max(0x80).saturating_add(*left)) {
+                *left -= 1;
+                ranges.extend(other_cases(unit).map(|other| (other, other)));
+            }
+        }
+        Self::of(&ranges)
+    }
+}
+
+/// The lower and the upper case of a character beyond ASCII, where each is one character beyond ASCII.
+pub(super) fn other_cases(unit: u32) -> impl Iterator<Item = u32> {
+    let character = char::from_u32(unit);
+    let lower = character.and_then(|c| only(c.to_lowercase()));
+    let upper = character.and_then(|c| only(c.to_uppercase()));
+    [lower, upper].into_iter().flatten().map(u32::from).filter(|other| *other >= 0x80)
+}
+
+fn only(mut characters: impl Iterator<Item = char>) -> Option<char> {
+    let first = characters.next()?;
+    characters.next().is_none().then_some(first)
+}

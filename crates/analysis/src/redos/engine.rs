@@ -1,0 +1,244 @@
+//! A backtracking engine that counts its steps.
+//!
+//! It is here to prove attacks: nothing is called slow that was not seen to be. Invariant: it ends after as many steps
+//! as it is given, and its memory is bounded by them.
+
+use super::alphabet::{Alphabet, Letter};
+use super::automaton::Direction;
+use super::charset::{NEWLINES, WORD, other_cases};
+use super::program::{Program, Step};
+use super::syntax::Assertion;
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Match,
+    NoMatch,
+    /// It was out of steps.
+    Exhausted,
+}
+
+/// A text that a program runs on.
+#[derive(Debug)]
+pub(super) struct Engine<'a> {
+    program: &'a Program,
+    alphabet: &'a Alphabet,
+    text: Vec<u32>,
+    letters: Vec<Letter>,
+    registers: Vec<usize>,
+    stack: Vec<Undo>,
+    steps_left: u32,
+}
+
+/// What to do when a match has failed, the latest first.
+#[derive(Debug, Clone, Copy)]
+enum Undo {
+    /// Goes on elsewhere.
+    Resume {
+        step: usize,
+        at: usize,
+    },
+    Restore {
+        register: usize,
+        value: usize,
+    },
+}
+
+/// A register that notes no place.
+const UNSET: usize = usize::MAX;
+
+impl<'a> Engine<'a> {
+    pub(super) fn new(program: &'a Program, alphabet: &'a Alphabet, text: Vec<u32>) -> Self {
+        let letters = text.iter().map(|unit| alphabet.letter(*unit)).collect();
+        let registers = vec![UNSET; program.registers];
+        Self { program, alphabet, text, letters, registers, stack: Vec::new(), steps_left: 0 }
+    }
+
+    /// Looks for a match from the first place on, or only there; and how many steps that took.
+    pub(super) fn run(mut self, everywhere: bool, steps: u32) -> (End, u32) {
+        self.steps_left = steps;
+        let last = if everywhere { self.text.len() } else { 0 };
+        let mut end = End::NoMatch;
+        for start in 0..=last {
+            self.registers.fill(UNSET);
+            self.stack.clear();
+            end = self.attempt(0, start);
+            if end != End::NoMatch {
+                break;
+            }
+        }
+        (end, steps - self.steps_left)
+    }
+
+    /// Runs to the next `Done`. It calls itself for lookarounds only, which are nested no deeper than the tree is.
+    fn attempt(&mut self, first: usize, start: usize) -> End {
+        let base = self.stack.len();
+        let program = self.program;
+        let (mut step, mut at) = (first, start);
+        loop {
+            if !self.spend(1) {
+                return End::Exhausted;
+            }
+            let next = match &program.steps[step] {
+                Step::Done => return End::Match,
+                Step::Take { set, direction } => self.take(*set, *direction, at).map(|at| (step + 1, at)),
+                Step::Assert(assertion) => self.holds(*assertion, at).then_some((step + 1, at)),
+                Step::OrElse(other) => {
+                    self.stack.push(Undo::Resume { step: *other, at });
+                    Some((step + 1, at))
+                }
+                Step::Jump(target) => Some((*target, at)),
+                Step::Note(register) => {
+                    self.set(*register, at);
+                    Some((step + 1, at))
+                }
+                Step::Enter(number) => {
+                    self.set(program.counter(*number), 0);
+                    Some((step + 1, at))
+                }
+                Step::Decide(number) => Some((self.decide(*number, at), at)),
+                Step::Round(number) => {
+                    self.begin_round(*number, at);
+                    Some((step + 1, at))
+                }
+                Step::Again(number) => self.end_round(*number, at).map(|step| (step, at)),
+                Step::Backreference { groups, ignore_case, direction } => {
+                    self.repeated(groups, *ignore_case, *direction, at).map(|at| (step + 1, at))
+                }
+                Step::Look { negative, after } => match self.look(step + 1, *negative, at) {
+                    End::Exhausted => return End::Exhausted,
+                    end => (end == End::Match).then_some((*after, at)),
+                },
+            };
+            match next.or_else(|| self.resume(base)) {
+                Some(next) => (step, at) = next,
+                None => return End::NoMatch,
+            }
+        }
+    }
+
+    fn spend(&mut self, steps: usize) -> bool {
+        let left = u32::try_from(steps).ok().and_then(|steps| self.steps_left.checked_sub(steps));
+        self.steps_left = left.unwrap_or(0);
+        left.is_some()
+    }
+
+    /// Undoes what was done since the latest choice above `base`.
+    fn resume(&mut self, base: usize) -> Option<(usize, usize)> {
+        while self.stack.len() > base {
+            match self.stack.pop()? {
+                Undo::Resume { step, at } => return Some((step, at)),
+                Undo::Restore { register, value } => self.registers[register] = value,
+            }
+        }
+        None
+    }
+
+    fn set(&mut self, register: usize, value: usize) {
+        self.stack.push(Undo::Restore { register, value: self.registers[register] });
+        self.registers[register] = value;
+    }
+
+    fn take(&self, set: usize, direction: Direction, at: usize) -> Option<usize> {
+        let place = if direction == Direction::Forward { at } else { at.checked_sub(1)? };
+        let taken = self.alphabet.set(set).contains(*self.letters.get(place)?);
+        taken.then_some(if direction == Direction::Forward { at + 1 } else { place })
+    }
+
+    fn holds(&self, assertion: Assertion, at: usize) -> bool {
+        let before = at.checked_sub(1).map(|at| self.text[at]);
+        let after = self.text.get(at).copied();
+        let is_of = |unit: Option<u32>, ranges: &[(u32, u32)]| {
+            unit.is_some_and(|unit| ranges.iter().any(|(low, high)| (*low..=*high).contains(&unit)))
+        };
+        match assertion {
+            Assertion::TextStart => before.is_none(),
+            Assertion::LineStart => before.is_none() || is_of(before, NEWLINES),
+            Assertion::TextEnd => after.is_none(),
+            Assertion::LineEnd => after.is_none() || is_of(after, NEWLINES),
+            Assertion::WordBoundary => is_of(before, WORD) != is_of(after, WORD),
+            Assertion::NoWordBoundary => is_of(before, WORD) == is_of(after, WORD),
+        }
+    }
+
+    fn decide(&mut self, number: usize, at: usize) -> usize {
+        let rounds = &self.program.rounds[number];
+        let count = u32::try_from(self.registers[self.program.counter(number)]).unwrap_or(u32::MAX);
+        let (round, after) = (rounds.decide + 1, rounds.after);
+        if count < rounds.min {
+            return round;
+        }
+        if count >= rounds.max {
+            return after;
+        }
+        let (now, later) = if rounds.greedy { (round, after) } else { (after, round) };
+        self.stack.push(Undo::Resume { step: later, at });
+        now
+    }
+
+    fn begin_round(&mut self, number: usize, at: usize) {
+        self.set(self.program.counter(number) + 1, at);
+        for register in self.program.rounds[number].forgets.clone() {
+            if self.registers[register] != UNSET {
+                self.set(register, UNSET);
+            }
+        }
+    }
+
+    /// A round that was optional and empty has failed: this is what keeps a repetition of nothing from going on forever.
+    fn end_round(&mut self, number: usize, at: usize) -> Option<usize> {
+        let rounds = &self.program.rounds[number];
+        let counter = self.program.counter(number);
+        let count = self.registers[counter];
+        let needed = u32::try_from(count).is_ok_and(|count| count < rounds.min);
+        if !needed && self.registers[counter + 1] == at {
+            return None;
+        }
+        self.set(counter, count + 1);
+        Some(rounds.decide)
+    }
+
+    fn look(&mut self, first: usize, negative: bool, at: usize) -> End {
+        let base = self.stack.len();
+        let end = self.attempt(first, at);
+        if end == End::Exhausted {
+            return end;
+        }
+        if !negative && end == End::Match {
+            // What was captured stays; what could have been tried instead does not.
+            let mut undone = self.stack.split_off(base);
+            if !self.spend(undone.len()) {
+                return End::Exhausted;
+            }
+            undone.retain(|undo| matches!(undo, Undo::Restore { .. }));
+            self.stack.append(&mut undone);
+            return End::Match;
+        }
+        while self.stack.len() > base {
+            self.resume(base);
+        }
+        if negative == (end == End::NoMatch) { End::Match } else { End::NoMatch }
+    }
+
+    fn repeated(&mut self, groups: &[usize], ignore_case: bool, direction: Direction, at: usize) -> Option<usize> {
+        let captured = groups.iter().map(|group| (self.registers[2 * group], self.registers[2 * group + 1]));
+        // A group that took no part has matched nothing, and nothing is what is repeated then.
+        let (start, end) =
+            captured.into_iter().find(|(start, end)| *start != UNSET && *end != UNSET).unwrap_or((at, at));
+        let length = end.saturating_sub(start);
+        let place = if direction == Direction::Forward { at } else { at.checked_sub(length)? };
+        let same = |a: u32, b: u32| a == b || ignore_case && other_case(a) == other_case(b);
+        let text = self.text.get(place..place + length)?;
+        let equal = self.text[start..start + length].iter().zip(text).take_while(|(a, b)| same(**a, **b)).count();
+        self.spend(equal);
+        (equal == length).then_some(if direction == Direction::Forward { at + length } else { place })
+    }
+}
+
+/// One case for both.
+fn other_case(unit: u32) -> u32 {
+    match char::from_u32(unit) {
+        Some(c) if c.is_ascii() => u32::from(c.to_ascii_lowercase()),
+        _ => other_cases(unit).next().unwrap_or(unit),
+    }
+}

@@ -1,0 +1,136 @@
+//! `eval-usage`: running text as code. What was analysed would no longer be what runs.
+
+use super::{Findings, Rule, Source, shown};
+use crate::finding::{RuleId, Severity};
+use crate::value::{Key, Literal, Root, Thing, Value};
+
+pub(super) const RULE: Rule =
+    Rule { id: RuleId("eval-usage"), worst: Severity::Critical, page: include_str!("eval_usage.md"), check };
+
+const SUGGESTION: &str =
+    "write the code out, or choose between functions by name; code from strings never runs in a cell";
+
+fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
+    let mut critical = |span, message| findings.add(Severity::Critical, span, message, SUGGESTION);
+    for used in source.facts.globals(&["eval"]) {
+        critical(used.span, "runs text as code: `eval`".to_owned());
+    }
+    for name in ["AsyncFunction", "GeneratorFunction", "AsyncGeneratorFunction"] {
+        for used in source.facts.globals(&[name]) {
+            critical(used.span, format!("runs text as code: `{name}`"));
+        }
+    }
+    for used in source.facts.globals(&["Function"]) {
+        // `Function.prototype.call` is no code; `Function`, `Function.bind` and what is done with them may be.
+        if used.thing.path.get(1).and_then(Key::name) != Some("prototype") || is_function_constructor(&used.thing) {
+            critical(used.span, "makes a function of text: `Function`".to_owned());
+        }
+    }
+    for used in &source.facts.uses {
+        if is_function_constructor(&used.thing) {
+            critical(used.span, format!("reaches the constructor of functions: `{}`", shown(used)));
+        }
+        if used.thing.module() == Some("vm") {
+            critical(used.span, format!("runs text as code: `{}`", shown(used)));
+        }
+    }
+    let mut timers = Vec::new();
+    for call in &source.facts.calls {
+        let Some(thing) = call.callee.as_thing() else { continue };
+        if calls_constructor_with_text(call) {
+            critical(call.span, "calls the constructor of something with code".to_owned());
+        }
+        if is_function_constructor(thing) {
+            critical(call.span, format!("reaches the constructor of functions: `{}`", thing.shown()));
+        }
+        for timer in ["setTimeout", "setInterval", "setImmediate"] {
+            let text = call.args.first().is_some_and(|first| matches!(first, Value::Text(_)))
+                || call.prefixes.first().is_some_and(|prefix| !prefix.is_empty());
+            if thing.is_global_below(&[timer]) && text {
+                let message = format!("runs text as code: `{timer}` with a string");
+                timers.push((call.span, message));
+                break;
+            }
+        }
+    }
+    for (span, message) in timers {
+        findings.add(Severity::High, span, message, SUGGESTION);
+    }
+    for (module, span) in &source.facts.modules {
+        if module.strip_prefix("node:").unwrap_or(module) == "vm" {
+            findings.add(Severity::Critical, *span, "loads `vm`, which runs text as code".to_owned(), SUGGESTION);
+        }
+    }
+    for span in &source.facts.with_statements {
+        let message = "`with` hides which names are meant".to_owned();
+        findings.add(Severity::High, *span, message, "name the object: `object.property`");
+    }
+}
+
+/// Whether the constructor of something is called with a text that is code.
+pub(super) fn calls_constructor_with_text(call: &crate::facts::Call) -> bool {
+    let constructor = call.callee.as_thing().is_some_and(|thing| thing.last() == Some("constructor"));
+    constructor && call.args.iter().any(|arg| arg.as_text().is_some_and(|text| text.contains("return")))
+}
+
+/// Whether a thing is the constructor of functions: `f.constructor`, `[].map.constructor`, `x.constructor.constructor`.
+pub(super) fn is_function_constructor(thing: &Thing) -> bool {
+    let names: Vec<&str> = thing.path.iter().map(|key| key.name().unwrap_or("…")).collect();
+    // Walking up prototypes changes nothing: the constructor of a function's prototype makes functions as well.
+    let steps: Vec<&str> = names.iter().copied().filter(|name| !matches!(*name, "__proto__" | "prototype")).collect();
+    let Some(at) = steps.iter().position(|name| *name == "constructor") else { return false };
+    if steps.get(at + 1) == Some(&"constructor") {
+        return true;
+    }
+    let before = &steps[..at];
+    let then = steps.get(at + 1).copied();
+    if matches!(then, Some("name" | "length" | "displayName")) {
+        return false;
+    }
+    match &thing.root {
+        // A function's own constructor.
+        Root::Literal(Literal::Function | Literal::Class) => before.is_empty() && !names.contains(&"prototype"),
+        // The constructor of a method of a literal.
+        Root::Literal(Literal::Other) => before.len() == 1,
+        Root::Literal(Literal::Object) => before.len() == 1 && is_builtin_method(before[0]),
+        // The constructor of a function of the language: `Math.max.constructor`, `parseInt.constructor`.
+        Root::Global => !before.is_empty() && !names.contains(&"prototype"),
+        _ => before.last().is_some_and(|name| is_builtin_method(name)),
+    }
+}
+
+/// Methods that every object, array or text has.
+fn is_builtin_method(name: &str) -> bool {
+    matches!(
+        name,
+        "toString"
+            | "valueOf"
+            | "hasOwnProperty"
+            | "map"
+            | "filter"
+            | "find"
+            | "sort"
+            | "at"
+            | "flat"
+            | "concat"
+            | "forEach"
+            | "reduce"
+            | "slice"
+            | "splice"
+            | "join"
+            | "push"
+            | "call"
+            | "apply"
+            | "bind"
+            | "replace"
+            | "sub"
+            | "trim"
+            | "entries"
+            | "keys"
+            | "values"
+            | "fill"
+            | "every"
+            | "some"
+            | "includes"
+    )
+}

@@ -1,0 +1,56 @@
+//! `global-escape`: looking for the global object, or for what lies behind it.
+
+use super::eval_usage::is_function_constructor;
+use super::{Findings, Rule, Source, shown};
+use crate::finding::{RuleId, Severity};
+use crate::value::{Key, Root};
+
+pub(super) const RULE: Rule =
+    Rule { id: RuleId("global-escape"), worst: Severity::Critical, page: include_str!("global_escape.md"), check };
+
+const SUGGESTION: &str = "use the names of the language directly; there is nothing else to find in a cell";
+
+fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
+    for used in &source.facts.uses {
+        let thing = &used.thing;
+        let dynamic = thing.path.first() == Some(&Key::Dynamic);
+        if thing.root == Root::Global && dynamic {
+            let message = "takes a computed member of the global object".to_owned();
+            findings.add(Severity::High, used.span, message, SUGGESTION);
+        }
+        if thing.root == Root::Global && thing.path.is_empty() && used.role != crate::facts::Role::AskedAbout {
+            let message = "hands the global object around".to_owned();
+            findings.add(Severity::High, used.span, message, SUGGESTION);
+        }
+        if is_function_constructor(thing) {
+            let message = format!("climbs from a value to the constructor of functions: `{}`", shown(used));
+            findings.add(Severity::Critical, used.span, message, SUGGESTION);
+        }
+        let of_arguments = thing.is_global_below(&["arguments", "callee"]);
+        let of_function = matches!(thing.root, Root::Literal(_)) && thing.last() == Some("caller");
+        if of_arguments || of_function {
+            let message = format!("looks at who called: `{}`", shown(used));
+            findings.add(Severity::High, used.span, message, SUGGESTION);
+        }
+    }
+    for span in &source.facts.global_lookups {
+        let message = "takes a computed member of the global object".to_owned();
+        findings.add(Severity::High, *span, message, SUGGESTION);
+    }
+    for call in &source.facts.calls {
+        if super::eval_usage::calls_constructor_with_text(call) {
+            let message = "calls the constructor of something with code".to_owned();
+            findings.add(Severity::Critical, call.span, message, SUGGESTION);
+        }
+    }
+    for write in &source.facts.writes {
+        if write.target.as_thing().is_some_and(|thing| thing.is_global_below(&["Error", "prepareStackTrace"])) {
+            let message = "replaces how stack traces are made".to_owned();
+            findings.add(Severity::High, write.span, message, SUGGESTION);
+        }
+    }
+    for used in source.facts.globals(&["Error", "prepareStackTrace"]) {
+        let message = "replaces how stack traces are made".to_owned();
+        findings.add(Severity::High, used.span, message, SUGGESTION);
+    }
+}

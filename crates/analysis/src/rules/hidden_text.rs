@@ -1,0 +1,48 @@
+//! `hidden-text`: characters that make a source read otherwise than it runs ("Trojan Source", CVE-2021-42574).
+
+use std::collections::HashMap;
+
+use super::{Findings, Rule, Source};
+use crate::finding::{RuleId, Severity};
+
+pub(super) const RULE: Rule =
+    Rule { id: RuleId("hidden-text"), worst: Severity::High, page: include_str!("hidden_text.md"), check };
+
+const SUGGESTION: &str = "remove the character, or write it as an escape such as `\\u202e`";
+const LETTERS: &str = "spell names in one script";
+
+fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
+    for (at, letter) in source.text.char_indices() {
+        if let Some(what) = hidden(letter) {
+            let message = format!("has {what} in it (U+{:04X})", u32::from(letter));
+            findings.add_at(Severity::High, (at, at + letter.len_utf8()), message, SUGGESTION);
+        }
+    }
+    // Names that look the same, and are not.
+    let mut looks: HashMap<String, &str> = HashMap::new();
+    for (name, span) in &source.facts.idents {
+        let look: String = unicode_security::skeleton(name).collect();
+        match looks.get(&look) {
+            Some(other) if *other != name && !name.is_ascii() | !other.is_ascii() => {
+                let message = format!("has two names that look the same: `{name}`");
+                findings.add(Severity::High, *span, message, LETTERS);
+            }
+            Some(_) => {}
+            None => {
+                looks.insert(look, name);
+            }
+        }
+    }
+}
+
+/// What a character that cannot be seen does.
+fn hidden(letter: char) -> Option<&'static str> {
+    Some(match letter {
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => "a character that turns the reading direction",
+        '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{180e}' | '\u{00ad}' | '\u{115f}' | '\u{1160}' | '\u{3164}' => {
+            "a character that cannot be seen"
+        }
+        '\u{e0000}'..='\u{e007f}' => "a tag character that cannot be seen",
+        _ => return None,
+    })
+}

@@ -1,0 +1,75 @@
+//! `network-access`: talking to other machines.
+
+use super::{Findings, Rule, Source, shown};
+use crate::finding::{RuleId, Severity};
+
+pub(super) const RULE: Rule =
+    Rule { id: RuleId("network-access"), worst: Severity::High, page: include_str!("network_access.md"), check };
+
+const SUGGESTION: &str = "ask for the capability `net` with the hosts that it needs, or take the data as a parameter";
+
+const MODULES: [&str; 20] = [
+    "http",
+    "https",
+    "http2",
+    "net",
+    "tls",
+    "dgram",
+    "dns",
+    "dns/promises",
+    "axios",
+    "got",
+    "ky",
+    "node-fetch",
+    "undici",
+    "superagent",
+    "request",
+    "ws",
+    "socket.io-client",
+    "socket.io",
+    "nodemailer",
+    "cross-fetch",
+];
+
+/// Globals that reach the network.
+pub(crate) const GLOBALS: [&[&str]; 15] = [
+    &["fetch"],
+    &["XMLHttpRequest"],
+    &["WebSocket"],
+    &["WebSocketStream"],
+    &["EventSource"],
+    &["RTCPeerConnection"],
+    &["WebTransport"],
+    &["Image"],
+    &["importScripts"],
+    &["navigator", "sendBeacon"],
+    &["axios"],
+    &["Deno", "connect"],
+    &["Deno", "listen"],
+    &["Deno", "serve"],
+    &["Bun", "serve"],
+];
+
+fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
+    for path in GLOBALS {
+        for used in source.facts.globals(path) {
+            findings.add(Severity::High, used.span, format!("reaches the network: `{}`", shown(used)), SUGGESTION);
+        }
+    }
+    for (module, span) in &source.facts.modules {
+        if is_network(module) {
+            let message = format!("loads `{module}`, which reaches the network");
+            findings.add(Severity::High, *span, message, SUGGESTION);
+        }
+    }
+    for used in &source.facts.uses {
+        if used.thing.module().is_some_and(is_network) {
+            findings.add(Severity::High, used.span, format!("reaches the network: `{}`", shown(used)), SUGGESTION);
+        }
+    }
+}
+
+/// Whether a module talks to other machines.
+pub(crate) fn is_network(module: &str) -> bool {
+    MODULES.contains(&module.strip_prefix("node:").unwrap_or(module))
+}

@@ -1,0 +1,45 @@
+//! `process-spawn`: starting other programs.
+
+use super::{Findings, Rule, Source, shown};
+use crate::finding::{RuleId, Severity};
+
+pub(super) const RULE: Rule =
+    Rule { id: RuleId("process-spawn"), worst: Severity::Critical, page: include_str!("process_spawn.md"), check };
+
+const SUGGESTION: &str = "compute the result in the tool itself: a cell has no processes";
+
+/// Modules that start processes, and globals of other runtimes that do.
+const MODULES: [&str; 6] = ["child_process", "cluster", "worker_threads", "execa", "shelljs", "zx"];
+const GLOBALS: [&[&str]; 6] = [
+    &["Deno", "Command"],
+    &["Deno", "run"],
+    &["Bun", "spawn"],
+    &["Bun", "spawnSync"],
+    &["Bun", "$"],
+    &["process", "binding"],
+];
+
+fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
+    for used in &source.facts.uses {
+        if used.thing.module().is_some_and(|module| MODULES.contains(&module)) {
+            let message = format!("starts other programs: `{}`", shown(used));
+            findings.add(Severity::Critical, used.span, message, SUGGESTION);
+        }
+    }
+    for (module, span) in &source.facts.modules {
+        if MODULES.contains(&module.strip_prefix("node:").unwrap_or(module)) {
+            findings.add(
+                Severity::Critical,
+                *span,
+                format!("loads `{module}`, which starts other programs"),
+                SUGGESTION,
+            );
+        }
+    }
+    for path in GLOBALS {
+        for used in source.facts.globals(path) {
+            let message = format!("starts other programs: `{}`", shown(used));
+            findings.add(Severity::Critical, used.span, message, SUGGESTION);
+        }
+    }
+}

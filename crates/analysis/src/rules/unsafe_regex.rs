@@ -1,0 +1,34 @@
+//! `unsafe-regex`: a pattern that some input makes take exponential or polynomial time.
+
+use super::{Findings, Rule, Source};
+use crate::finding::{RuleId, Severity};
+use crate::redos::{Risk, Verdict, check as verdict};
+
+pub(super) const RULE: Rule =
+    Rule { id: RuleId("unsafe-regex"), worst: Severity::Medium, page: include_str!("unsafe_regex.md"), check };
+
+const SUGGESTION: &str =
+    "write the pattern so that each text matches in one way, or limit the length of what is matched";
+
+fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
+    for (pattern, flags, span) in &source.facts.patterns {
+        let (risk, attack) = match verdict(pattern, flags) {
+            Verdict::Risky(Risk::Exponential { attack }) => ("exponential time".to_owned(), attack),
+            Verdict::Risky(Risk::Polynomial { degree, by_search: false, attack }) => {
+                (format!("time to the power of {degree}"), attack)
+            }
+            _ => continue,
+        };
+        let shown: String = attack.pump.chars().take(12).collect();
+        let message = format!("the pattern /{}/ takes {risk} on repeated {shown:?}", short(pattern));
+        findings.add(Severity::Medium, *span, message, SUGGESTION);
+    }
+}
+
+fn short(pattern: &str) -> String {
+    let mut short: String = pattern.chars().take(40).collect();
+    if short.len() < pattern.len() {
+        short.push('…');
+    }
+    short
+}

@@ -1,0 +1,350 @@
+//! What an expression stands for, as far as it can be known without running it.
+//!
+//! A value is a constant, or a thing with a path: `fs["r" + "m"]` is the member `rm` of the module `fs`, whatever it is
+//! written as. Constant folding is that of ECMA-262 for strings and small numbers.
+//!
+//! Invariant: what is not certain is [`Value::Unknown`]; a thing's path never claims a member that is not there.
+
+use std::rc::Rc;
+
+/// The longest text that is folded, in bytes.
+const TEXT: usize = 8 << 10;
+
+/// What an expression stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    Unknown,
+    Text(Rc<str>),
+    Number(f64),
+    Bool(bool),
+    Null,
+    Undefined,
+    /// A regular expression: its pattern and flags.
+    Pattern(Rc<str>, Rc<str>),
+    /// A list whose members are known.
+    List(Rc<[Value]>),
+    Thing(Rc<Thing>),
+}
+
+/// Something that is reached from somewhere.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Thing {
+    pub(crate) root: Root,
+    pub(crate) path: Vec<Key>,
+}
+
+/// Where a path starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Root {
+    /// The global object: the path of `fetch` is `[fetch]`, that of `globalThis` is empty.
+    Global,
+    /// A module that is required or imported.
+    Module(Rc<str>),
+    /// A literal: function, class, object, array, text.
+    Literal(Literal),
+    /// `this` outside of a class and of an object's method.
+    This,
+    /// The parameters of a tool.
+    Params,
+    /// Anything else, such as a local variable that is assigned twice.
+    Somewhere,
+}
+
+/// What kind of literal a path starts at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Literal {
+    Function,
+    Class,
+    Object,
+    Other,
+}
+
+/// One step of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Key {
+    Name(Rc<str>),
+    /// A member that is computed from something that is not known.
+    Dynamic,
+}
+
+impl Key {
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Name(name) => Some(name),
+            Self::Dynamic => None,
+        }
+    }
+}
+
+impl Thing {
+    /// The names of the path, if all are known.
+    pub(crate) fn names(&self) -> Option<Vec<&str>> {
+        self.path.iter().map(Key::name).collect()
+    }
+
+    /// Whether this is the global of this path: `["process", "env"]`, or something below it.
+    pub(crate) fn is_global_below(&self, path: &[&str]) -> bool {
+        self.root == Root::Global
+            && self.path.len() >= path.len()
+            && self.path.iter().zip(path).all(|(key, name)| key.name() == Some(name))
+    }
+
+    /// The module and the names below it.
+    pub(crate) fn module(&self) -> Option<&str> {
+        match &self.root {
+            Root::Module(name) => Some(name.strip_prefix("node:").unwrap_or(name)),
+            _ => None,
+        }
+    }
+
+    /// The last name of the path.
+    pub(crate) fn last(&self) -> Option<&str> {
+        self.path.last().and_then(Key::name)
+    }
+
+    /// The path as it would be written.
+    pub(crate) fn shown(&self) -> String {
+        let mut shown = match &self.root {
+            Root::Global if self.path.is_empty() => "globalThis".to_owned(),
+            Root::Global => String::new(),
+            Root::Module(name) => name.to_string(),
+            Root::Literal(Literal::Function) => "(function)".to_owned(),
+            Root::Literal(_) | Root::Somewhere => "…".to_owned(),
+            Root::This => "this".to_owned(),
+            Root::Params => "params".to_owned(),
+        };
+        for key in &self.path {
+            match key {
+                Key::Name(name) if shown.is_empty() => shown.push_str(name),
+                Key::Name(name) => {
+                    shown.push('.');
+                    shown.push_str(name);
+                }
+                Key::Dynamic => shown.push_str("[…]"),
+            }
+        }
+        shown
+    }
+}
+
+impl Value {
+    pub(crate) fn text(text: &str) -> Self {
+        if text.len() > TEXT { Self::Unknown } else { Self::Text(text.into()) }
+    }
+
+    pub(crate) fn thing(root: Root, path: Vec<Key>) -> Self {
+        Self::Thing(Rc::new(Thing { root, path }))
+    }
+
+    pub(crate) fn global(name: &str) -> Self {
+        match name {
+            "undefined" => Self::Undefined,
+            "NaN" => Self::Number(f64::NAN),
+            "Infinity" => Self::Number(f64::INFINITY),
+            // The names by which the global object is reached.
+            "globalThis" | "window" | "self" | "global" | "frames" => Self::thing(Root::Global, Vec::new()),
+            _ => Self::thing(Root::Global, vec![Key::Name(name.into())]),
+        }
+    }
+
+    pub(crate) fn as_thing(&self) -> Option<&Thing> {
+        match self {
+            Self::Thing(thing) => Some(thing),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// Whether a condition with this value holds.
+    pub(crate) fn truth(&self) -> Option<bool> {
+        match self {
+            Self::Unknown => None,
+            Self::Text(text) => Some(!text.is_empty()),
+            Self::Number(number) => Some(*number != 0.0 && !number.is_nan()),
+            Self::Bool(value) => Some(*value),
+            Self::Null | Self::Undefined => Some(false),
+            Self::Pattern(..) | Self::List(_) => Some(true),
+            Self::Thing(thing) => match &thing.root {
+                Root::Literal(_) if thing.path.is_empty() => Some(true),
+                _ => None,
+            },
+        }
+    }
+
+    /// The text that `String(value)` gives.
+    pub(crate) fn string(&self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text.to_string()),
+            Self::Number(number) => number_text(*number),
+            Self::Bool(value) => Some(value.to_string()),
+            Self::Null => Some("null".to_owned()),
+            Self::Undefined => Some("undefined".to_owned()),
+            Self::List(list) => joined(list, ","),
+            Self::Thing(thing) => match &thing.root {
+                Root::Literal(Literal::Object) if thing.path.is_empty() => Some("[object Object]".to_owned()),
+                // A method of a list or a text, as every engine begins to write it.
+                Root::Literal(Literal::Other) => match thing.path.as_slice() {
+                    [Key::Name(name)] => Some(format!("function {name}() {{ [native code] }}")),
+                    _ => None,
+                },
+                _ => None,
+            },
+            Self::Unknown | Self::Pattern(..) => None,
+        }
+    }
+
+    /// The number that `Number(value)` gives.
+    pub(crate) fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Bool(value) => Some(f64::from(u8::from(*value))),
+            Self::Null => Some(0.0),
+            Self::Undefined => Some(f64::NAN),
+            Self::Text(text) => {
+                let text = text.trim();
+                if text.is_empty() { Some(0.0) } else { text.parse().ok() }
+            }
+            Self::List(list) => match &**list {
+                [] => Some(0.0),
+                [one] => one.number(),
+                _ => Some(f64::NAN),
+            },
+            _ => None,
+        }
+    }
+
+    /// `left + right`.
+    pub(crate) fn plus(&self, right: &Self) -> Self {
+        let texts = |value: &Self| matches!(value, Self::Text(_) | Self::List(_) | Self::Thing(_));
+        if texts(self) || texts(right) {
+            return match (self.string(), right.string()) {
+                (Some(left), Some(right)) => Self::text(&(left + &right)),
+                _ => Self::Unknown,
+            };
+        }
+        match (self.number(), right.number()) {
+            (Some(left), Some(right)) => Self::Number(left + right),
+            _ => Self::Unknown,
+        }
+    }
+
+    /// `self[key]`.
+    pub(crate) fn member(&self, key: &Self) -> Self {
+        match self {
+            Self::List(list) => match key {
+                Self::Number(index) => {
+                    whole(*index).map_or(Self::Unknown, |index| list.get(index).cloned().unwrap_or(Self::Undefined))
+                }
+                Self::Text(name) if &**name == "length" => Self::Number(length(list.len())),
+                Self::Text(name) => match name.parse::<usize>() {
+                    Ok(index) => list.get(index).cloned().unwrap_or(Self::Undefined),
+                    Err(_) if name.is_empty() => Self::Undefined,
+                    Err(_) => self.literal(Literal::Other).step(key),
+                },
+                Self::Unknown | Self::Thing(_) => Self::Unknown,
+                key => match key.string() {
+                    Some(name) => self.member(&Self::text(&name)),
+                    None => Self::Unknown,
+                },
+            },
+            Self::Text(text) => match key {
+                Self::Number(index) => whole(*index)
+                    .and_then(|index| text.chars().nth(index))
+                    .map_or(Self::Undefined, |letter| Self::text(letter.encode_utf8(&mut [0; 4]))),
+                Self::Text(name) if &**name == "length" => Self::Number(length(text.encode_utf16().count())),
+                _ => self.literal(Literal::Other).step(key),
+            },
+            Self::Number(_) | Self::Bool(_) | Self::Pattern(..) => self.literal(Literal::Other).step(key),
+            Self::Thing(_) => self.step(key),
+            Self::Unknown => Self::thing(Root::Somewhere, Vec::new()).step(key),
+            Self::Null | Self::Undefined => Self::Unknown,
+        }
+    }
+
+    #[expect(clippy::unused_self, reason = "reads as what becomes of the value")]
+    fn literal(&self, literal: Literal) -> Self {
+        Self::thing(Root::Literal(literal), Vec::new())
+    }
+
+    fn step(&self, key: &Self) -> Self {
+        let Some(thing) = self.as_thing() else { return Self::Unknown };
+        let key = key.string().map_or(Key::Dynamic, |name| Key::Name(name.into()));
+        // `globalThis.window` is the global object again.
+        if thing.root == Root::Global && thing.path.is_empty() && key != Key::Dynamic {
+            return Self::global(key.name().unwrap_or_default());
+        }
+        let mut path = thing.path.clone();
+        if path.len() >= 16 {
+            return Self::Unknown;
+        }
+        path.push(key);
+        Self::thing(thing.root.clone(), path)
+    }
+}
+
+/// The members as text with something between them.
+pub(crate) fn joined(list: &[Value], between: &str) -> Option<String> {
+    let parts: Option<Vec<String>> = list
+        .iter()
+        .map(|value| match value {
+            Value::Null | Value::Undefined => Some(String::new()),
+            value => value.string(),
+        })
+        .collect();
+    parts.map(|parts| parts.join(between)).filter(|text| text.len() <= TEXT)
+}
+
+/// A number as JavaScript writes it, for whole numbers.
+fn number_text(number: f64) -> Option<String> {
+    if number.is_nan() {
+        return Some("NaN".to_owned());
+    }
+    if number.is_infinite() {
+        return Some(if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned());
+    }
+    (number.abs() < 1e21).then(|| number.to_string())
+}
+
+/// A whole number that can be an index.
+pub(crate) fn whole(number: f64) -> Option<usize> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range, as was just checked")]
+    ((0.0..=1e6).contains(&number) && number.fract() == 0.0).then_some(number as usize)
+}
+
+fn length(len: usize) -> f64 {
+    f64::from(u32::try_from(len).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_folded_as_javascript_does() {
+        assert_eq!(Value::text("a").plus(&Value::Number(1.0)), Value::text("a1"));
+        assert_eq!(Value::Number(1.0).plus(&Value::Bool(true)), Value::Number(2.0));
+        assert_eq!(Value::List(Rc::new([])).plus(&Value::Bool(false)), Value::text("false"));
+        assert_eq!(Value::text("false").member(&Value::Number(1.0)), Value::text("a"));
+        assert_eq!(Value::Unknown.plus(&Value::text("a")), Value::Unknown);
+    }
+
+    #[test]
+    fn the_global_object_is_one_whatever_it_is_called() {
+        let fetch = Value::global("globalThis").member(&Value::text("window")).member(&Value::text("fetch"));
+        assert_eq!(fetch, Value::global("fetch"));
+        assert_eq!(fetch.as_thing().unwrap().shown(), "fetch");
+    }
+}
