@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use toolcell_analysis::{Rejection, analyze, translate};
 use toolcell_tool::Language;
 
-use crate::command_line::{exec, toolcell};
-use crate::world::{World, files, read, root};
+use crate::command_line::{exec, toolcell, toolcell_with_input};
+use crate::world::{World, files, root};
 
 /// What a TypeScript tool returns.
 fn returns(source: &str) -> String {
@@ -104,7 +104,8 @@ fn a_draft_with_a_critical_finding_does_not_run_unless_it_is_asked_to() {
     let source = "const execute = () => eval('1 + 1')";
     let refused = exec(source, &[]);
     assert_eq!(refused.status, 3);
-    assert!(refused.err.starts_with("error: safety-check-failed") || refused.err.contains("eval"), "{}", refused.err);
+    let said = "error: safety check failed: runs text as code: `eval` (eval-usage) at 1:23\nhint: write the code out";
+    assert!(refused.err.starts_with(said), "{}", refused.err);
     assert_eq!(exec(source, &["--json"]).json()["error"]["code"], "safety-check-failed");
     // The cell is the guard: there is no `eval` in it either.
     assert_eq!(exec(source, &["--no-analysis"]).status, 1);
@@ -116,6 +117,48 @@ fn the_good_tools_are_clean() {
     let done = toolcell(&["check", &folder.to_string_lossy()]);
     assert_eq!(done.status, 0, "{}", done.out);
     assert!(done.out.contains("63 checked, 0 refused: nothing found"), "{}", done.out);
+}
+
+#[test]
+fn what_is_no_tool_is_refused() {
+    for (source, said) in [
+        ("const x = 1", "declares no tool"),
+        ("export const execute = () => 1; export default 3", "0 refused"),
+        ("", "the source is empty"),
+        ("function execute( {", "1 checked, 1 refused: 1 that do not run here"),
+        ("let execute = () => 1; execute = () => 2", "declares `execute` twice"),
+    ] {
+        let done = exec_check(source);
+        assert!(done.out.contains(said), "{source}: {}", done.out);
+        assert_eq!(done.status, if said == "0 refused" { 0 } else { 3 }, "{source}: {}", done.out);
+    }
+}
+
+#[test]
+fn a_capability_that_is_asked_for_is_no_finding() {
+    let source = "async function execute({ q }) { return (await fetch(`https://api.example.com/?q=${q}`)).json() }";
+    let check =
+        |words: &[&str]| toolcell_with_input(&[&["check", "-", "--json"], words].concat(), source.as_bytes()).json();
+    let undeclared = check(&[]);
+    assert_eq!(undeclared["safety"]["issues"][0]["type"], "network-access");
+    assert_eq!(undeclared["capabilities"][0]["name"], "net");
+    assert_eq!(undeclared["capabilities"][0]["named"][0], "api.example.com");
+    let declared = check(&["--capabilities", "net,kv"]);
+    assert_eq!(declared["safety"]["isSafe"], true);
+    assert_eq!(declared["comparison"]["unused"][0], "kv");
+    assert_eq!(check(&["--capabilities", "timers"])["comparison"]["missing"][0], "net");
+}
+
+#[test]
+fn quality_tells_a_good_tool_from_an_empty_program() {
+    let score = |source: &str| analyze(source, Language::TypeScript, None).unwrap().quality.score;
+    let good = "/** The mean of some numbers. */\nexport function execute({ numbers }: { numbers: number[] }): number {\n  if (!Array.isArray(numbers) || numbers.length === 0) {\n    throw new TypeError('numbers must be a list with something in it');\n  }\n  let sum = 0;\n  for (const number of numbers) {\n    if (!Number.isFinite(number)) {\n      throw new TypeError(`${number} is no number`);\n    }\n    sum += number;\n  }\n  return sum / numbers.length;\n}\n";
+    let careless = "function execute(p) { var x = p.a; try { if (x == 1) { return JSON.parse(p.b) } } catch (e) {} return Math.random() }";
+    assert!(score(good) > 0.8, "{}", score(good));
+    assert!(score("") <= 0.2 && score("const x = 1") <= 0.2);
+    assert!(score(careless) < 0.7, "{}", score(careless));
+    let issues = analyze(careless, Language::TypeScript, None).unwrap().quality.issues;
+    assert!(issues.iter().all(|issue| issue.line == 1 && !issue.suggestion.is_empty()) && issues.len() >= 4);
 }
 
 #[test]
@@ -148,7 +191,7 @@ fn a_finding_is_shown_with_its_line_and_help() {
 }
 
 fn exec_check(source: &str) -> crate::command_line::Done {
-    crate::command_line::toolcell_with_input(&["check", "-"], source.as_bytes())
+    toolcell_with_input(&["check", "-"], source.as_bytes())
 }
 
 #[test]
@@ -216,6 +259,5 @@ fn hostile_fixtures_that_can_be_seen_are_seen() {
             unseen.push(path.display().to_string());
         }
     }
-    assert!(unseen.len() <= 3, "{unseen:#?}");
-    assert!(read("README.md").contains("toolcell check"));
+    assert!(unseen.is_empty(), "{unseen:#?}");
 }

@@ -206,9 +206,9 @@ impl<'a> Walk<'a> {
         let mut loss = 0.0;
         for issue in self.issues.iter().filter(|issue| issue.category == category) {
             let weight = match issue.severity {
-                Severity::Low => 0.1,
-                Severity::Medium => 0.2,
-                Severity::High | Severity::Critical => 0.35,
+                Severity::Low => 0.15,
+                Severity::Medium => 0.3,
+                Severity::High | Severity::Critical => 0.5,
             };
             loss += if seen.contains(&issue.suggestion) { weight * 0.25 } else { weight };
             seen.push(issue.suggestion);

@@ -35,10 +35,11 @@ pub(crate) enum Said {
 }
 
 impl Checked {
-    /// Whether it may run: it parses, translates, and is safe.
+    /// Whether it may run: it parses, translates, is safe, and is a tool.
     pub(crate) fn passes(&self) -> bool {
         self.said.as_ref().is_ok_and(|analysis| {
-            analysis.safety.is_safe && analysis.script.is_ok() && analysis.comparison.missing.is_empty()
+            let asked_for = analysis.comparison.missing.is_empty();
+            analysis.shape.is_some() && analysis.safety.is_safe && analysis.script.is_ok() && asked_for
         })
     }
 
@@ -281,8 +282,12 @@ fn print_text(checked: &[Checked], quiet: bool, lang: Lang, streams: &mut Stream
         }
     }
     let refused = checked.iter().filter(|one| !one.passes()).count();
-    let found: Vec<String> =
+    let mut found: Vec<String> =
         counts.iter().rev().map(|(severity, count)| format!("{count} {}", severity.name())).collect();
+    let unread = checked.iter().filter(|one| one.said.is_err() || one.rejection().is_some()).count();
+    if unread > 0 {
+        found.insert(0, format!("{unread} that do not run here"));
+    }
     let found = if found.is_empty() { "nothing found".to_owned() } else { found.join(", ") };
     writeln!(streams.output, "{} checked, {refused} refused: {found}", checked.len())
 }

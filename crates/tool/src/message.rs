@@ -58,6 +58,8 @@ const HEADLINES: &[(&str, &str, &str)] = &[
     ("cancelled", "実行が中断されました", "execution was cancelled"),
     ("tool-failed", "ツール実行に失敗しました", "the tool failed"),
     ("syntax-error", "構文エラー", "syntax error"),
+    ("syntax-unsupported", "対応していない構文です", "syntax that does not run here"),
+    ("safety-check-failed", "安全性チェック失敗", "safety check failed"),
     ("integrity", "保存された内容が識別子と一致しません", "the content does not match its identifier"),
     ("console-too-large", "コンソール出力の上限に達しました", "the console output is too large"),
     ("too-many-operations", "同時操作数の上限に達しました", "too many operations at once"),

@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
 #![expect(clippy::disallowed_methods, reason = "what a process has open stands in /proc")]
 
+mod analysis;
 mod cpu;
 mod deadline;
 #[path = "../engines/mod.rs"]
@@ -22,7 +23,7 @@ use table::Table;
 use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Sandbox, SandboxConfig};
 
 /// What can be measured alone: `cargo bench --bench ratios -- cpu deadline`.
-const SECTIONS: [&str; 5] = ["memory", "calls", "cpu", "deadline", "process"];
+const SECTIONS: [&str; 6] = ["memory", "calls", "cpu", "deadline", "analysis", "process"];
 
 fn main() {
     // Cargo adds options of its own.
@@ -47,6 +48,9 @@ fn main() {
     }
     if wanted("deadline") {
         deadline::measure(&mut table);
+    }
+    if wanted("analysis") {
+        analysis::measure(&mut table);
     }
     if wanted("process") {
         process::measure(&mut table);
