@@ -1,5 +1,7 @@
 //! `unsafe-regex`: a pattern that some input makes take exponential or polynomial time.
 
+use std::collections::HashSet;
+
 use super::{Findings, Rule, Source};
 use crate::finding::{RuleId, Severity};
 use crate::redos::{Risk, Verdict, check as verdict};
@@ -11,7 +13,12 @@ const SUGGESTION: &str =
     "write the pattern so that each text matches in one way, or limit the length of what is matched";
 
 fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
+    let mut seen = HashSet::new();
     for (pattern, flags, span) in &source.facts.patterns {
+        // The same pattern again is the same finding.
+        if !seen.insert((pattern, flags)) {
+            continue;
+        }
         let (risk, attack) = match verdict(pattern, flags) {
             Verdict::Risky(Risk::Exponential { attack }) => ("exponential time".to_owned(), attack),
             Verdict::Risky(Risk::Polynomial { degree, by_search: false, attack }) => {
