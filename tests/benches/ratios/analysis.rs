@@ -61,7 +61,8 @@ fn ordinary(bytes: usize) -> String {
         .collect();
     let mut text = String::new();
     for (index, source) in sources.iter().cycle().enumerate() {
-        if text.len() + source.len() > bytes {
+        // Room for the wrapping, and for the tool at the end.
+        if text.len() + source.len() + 200 > bytes {
             break;
         }
         write!(text, "function part{index}() {{\n{source}\n}}\n").unwrap();
