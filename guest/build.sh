@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-guest/target}")
 mkdir -p "$(dirname "$out")" "$target"
 
-packages="rustc-web cargo-web rust-web-src clang-22 lld-22 llvm-22 libclang-22-dev libclang-rt-22-dev-wasm32 wasi-libc b3sum"
+packages="rustc-web cargo-web rust-web-src clang-22 lld-22 llvm-22 libclang-22-dev libclang-rt-22-dev-wasm32 wasi-libc b3sum patch"
 if ! dpkg-query -W $packages > /dev/null 2>&1; then
   echo "guest: installing $packages" >&2
   apt-get update -qq
@@ -39,14 +39,14 @@ done
 
 (
   export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="$target"
-  export CC_wasm32_wasip1=clang-22 AR_wasm32_wasip1=llvm-ar-22 LIBCLANG_PATH=/usr/lib/llvm-22/lib
+  export CC_wasm32_wasip1=$stage/guest/c/clang AR_wasm32_wasip1=llvm-ar-22 LIBCLANG_PATH=/usr/lib/llvm-22/lib
   export RQUICKJS_SYS_NO_WASI_SDK=1
   # The profile says what is hot; with the usual thresholds so much would be inlined into the interpreter's loop that
   # its variables no longer fit into registers.
   tuned="-O2 -fprofile-instr-use=$stage/guest/profile/quickjs.profdata -Wno-profile-instr-unprofiled
     -mllvm -hot-callsite-threshold=150 -mllvm -inline-threshold=60"
   # Cargo does not see the files that the flags name: their digest in a flag has QuickJS compiled again.
-  inputs="-DTOOLCELL_INPUTS=$(cat c/quickjs-wasi.h profile/quickjs.profdata | b3sum | cut -c1-16)"
+  inputs="-DTOOLCELL_INPUTS=$(cat c/* profile/quickjs.profdata | b3sum | cut -c1-16)"
   include="-include $stage/guest/c/quickjs-wasi.h $inputs"
   export CFLAGS_wasm32_wasip1="--sysroot=/usr --target=wasm32-wasi $(echo $tuned) $include $prefix"
   export BINDGEN_EXTRA_CLANG_ARGS="--sysroot=/usr -isystem /usr/include/wasm32-wasi"
@@ -57,4 +57,4 @@ done
   /usr/bin/cargo build --locked --release --package toolcell-guest --target wasm32-wasip1 -Zbuild-std=std,panic_abort
 )
 cargo run --locked --release --quiet --package toolcell-snapshot --target-dir "$target" -- \
-  "$target/wasm32-wasip1/release/toolcell_guest.wasm" js/dist/prelude.js "$out"
+  "$target/wasm32-wasip1/release/toolcell_guest.wasm" js/dist/prelude.js js/dist/typebox.js "$out"

@@ -7,7 +7,7 @@ set -euo pipefail
 out=$(realpath -m "${1:?usage: guest/profile.sh OUT.profdata}")
 cd "$(dirname "$0")"
 
-packages="clang-22 llvm-22 libclang-rt-22-dev libc6-dev-i386 gcc-multilib"
+packages="clang-22 llvm-22 libclang-rt-22-dev libc6-dev-i386 gcc-multilib patch"
 if ! dpkg-query -W $packages > /dev/null 2>&1; then
   echo "guest: installing $packages" >&2
   apt-get update -qq
@@ -20,7 +20,9 @@ quickjs=$(echo "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/"rquickjs-sys-$versi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+cp "$quickjs"/{quickjs,libregexp,libunicode,dtoa}.c "$work"
+patch --quiet "$work/quickjs.c" c/positions.patch
 clang-22 -m32 -O1 -w -fprofile-instr-generate -D_GNU_SOURCE -DEMSCRIPTEN=1 -DFE_DOWNWARD=0 -DFE_UPWARD=0 -I"$quickjs" \
-  profile/gather.c "$quickjs"/{quickjs,libregexp,libunicode,dtoa}.c -lm -o "$work/gather"
+  profile/gather.c "$work"/{quickjs,libregexp,libunicode,dtoa}.c -lm -o "$work/gather"
 LLVM_PROFILE_FILE="$work/raw.profraw" "$work/gather" profile/programs/*.js
 llvm-profdata-22 merge "$work/raw.profraw" -o "$out"

@@ -19,9 +19,11 @@ Built by \`make guest\` (\`guest/build.sh\`) from \`guest/\` and \`crates/protoc
 | wasi-libc | $(version wasi-libc) |
 | javy | $(locked javy) |
 | rquickjs (quickjs-ng 0.15.1) | $(locked rquickjs) |
+| our patch of QuickJS (\`guest/c/positions.patch\`) | blake3 \`$(b3sum --no-names c/positions.patch)\` |
 | url | $(locked url) |
 | wasmtime-wizer (the snapshot) | $(locked wasmtime-wizer) |
 | prelude (\`guest/js/dist/prelude.js\`) | blake3 \`$(b3sum --no-names js/dist/prelude.js)\` |
+| TypeBox (\`guest/js/dist/typebox.js\`) | blake3 \`$(b3sum --no-names js/dist/typebox.js)\` |
 
-The licences of what the prelude bundles are in \`guest/js/dist/LICENSES.txt\`.
+The licences of what the bundles contain are in \`guest/js/dist/LICENSES.txt\`.
 END

@@ -1,4 +1,5 @@
-// Bundles src/prelude.js and what it needs into dist/prelude.js, and writes dist/LICENSES.txt for what was bundled.
+// Bundles src/prelude.js and src/typebox.js with what they need into dist, and writes dist/LICENSES.txt for what was
+// bundled.
 // With `--check` it writes nothing and fails if the files are not what it would write.
 //
 // Invariant: the same sources and lock file give the same bytes, for the bundle is checked in and takes part in the
@@ -26,32 +27,49 @@ const withoutRandom = {
   },
 };
 
-const { metafile, outputFiles } = await build({
+const banner = '// Built by `npm run build`; do not edit. The licences of what is bundled are in LICENSES.txt.\n';
+const common = {
   absWorkingDir: root,
-  entryPoints: ['src/prelude.js'],
-  outfile: 'dist/prelude.js',
   bundle: true,
-  format: 'iife',
   target: 'es2022',
   platform: 'browser',
   charset: 'ascii',
-  keepNames: true,
   legalComments: 'none',
   metafile: true,
   write: false,
-  plugins: [withoutRandom],
-  banner: {
-    js: '// Built by `npm run build`; do not edit. The licences of what is bundled are in LICENSES.txt.\n"use strict";',
-  },
   logLevel: 'warning',
+};
+
+const { metafile, outputFiles } = await build({
+  ...common,
+  entryPoints: ['src/prelude.js'],
+  format: 'iife',
+  keepNames: true,
+  plugins: [withoutRandom],
+  banner: { js: `${banner}"use strict";` },
 });
+
+const typebox = await build({
+  ...common,
+  entryPoints: ['src/typebox.js'],
+  format: 'esm',
+  define: { globalThis: 'globals' },
+  inject: ['src/typebox-globals.js'],
+  banner: { js: banner },
+});
+if (typebox.outputFiles[0].text.includes('globalThis')) throw new Error('TypeBox reaches for the global object');
 
 // The bundler names functions through a property descriptor; one that inherits from a prototype which tool code has
 // changed would run that code.
 const prelude = outputFiles[0].text.replace('"name", { value, conf', '"name", { __proto__: null, value, conf');
 if (prelude === outputFiles[0].text) throw new Error('the bundler no longer names functions as it used to');
 
-const files = { 'dist/prelude.js': prelude, 'dist/LICENSES.txt': await licences(packagesOf(metafile)) };
+const packages = [...new Set([metafile, typebox.metafile].flatMap(packagesOf))].sort();
+const files = {
+  'dist/prelude.js': prelude,
+  'dist/typebox.js': typebox.outputFiles[0].text,
+  'dist/LICENSES.txt': await licences(packages),
+};
 await mkdir(path.join(root, 'dist'), { recursive: true });
 for (const [name, text] of Object.entries(files)) {
   const file = path.join(root, name);
@@ -68,11 +86,11 @@ function packagesOf({ outputs }) {
       if (match !== null && bytesInOutput > 0) folders.add(match[1]);
     }
   }
-  return [...folders].sort();
+  return [...folders];
 }
 
 async function licences(folders) {
-  const parts = ['The bundle prelude.js contains the following packages.\n'];
+  const parts = ['The bundles prelude.js and typebox.js contain the following packages.\n'];
   for (const folder of folders) {
     const directory = path.join(root, folder);
     const { name, version, license } = JSON.parse(await readFile(path.join(directory, 'package.json'), 'utf8'));

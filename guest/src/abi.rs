@@ -7,11 +7,11 @@
 use std::cell::RefCell;
 use std::ffi::CString;
 
-use javy::quickjs::{Ctx, Error, Module, Promise, Result, Value, WriteOptions, qjs};
+use javy::quickjs::{Ctx, Error, Module, Object, Result, Value, WriteOptions, qjs};
 use toolcell_protocol::{ABI_VERSION, Level, Reply, decode, encode};
 
 use crate::engine::{self, Engine, PRELUDE_NAME};
-use crate::tool;
+use crate::{tool, typebox};
 
 thread_local! {
     static ENGINE: RefCell<Option<Engine>> = const { RefCell::new(None) };
@@ -111,14 +111,16 @@ fn compile_module(ctx: &Ctx<'_>, name: &str, source: &[u8]) -> Result<Vec<u8>> {
     Module::declare(ctx.clone(), name, source)?.write(options)
 }
 
-/// Evaluates what [`compile_module`] compiled.
+/// Evaluates what [`compile_module`] compiled, and gives what it exports.
 ///
 /// # Errors
 /// What the module threw, as the pending exception of the context.
-pub(crate) fn run_module<'js>(ctx: &Ctx<'js>, code: &[u8]) -> Result<Promise<'js>> {
-    // SAFETY: only the build of the guest calls this, with the bytes that the same engine wrote just before.
+pub(crate) fn run_module<'js>(ctx: &Ctx<'js>, code: &[u8]) -> Result<Object<'js>> {
+    // SAFETY: the bytes are those that the same engine wrote while the guest was built.
     let module = unsafe { Module::load(ctx.clone(), code)? };
-    Ok(module.eval()?.1)
+    let (module, promise) = module.eval()?;
+    promise.finish::<()>()?;
+    module.namespace()
 }
 
 /// Adds the intrinsics that QuickJS has and `javy` does not offer: `atob`, `btoa` and `DOMException`.
@@ -154,34 +156,40 @@ fn make_allocations_adjacent() {
     drop(Vec::<u8>::with_capacity(HEADROOM_BYTES));
 }
 
-/// The two steps of [`initialize`].
-const COMPILE: u32 = 0;
-const BUILD: u32 = 1;
+/// The steps of [`initialize`].
+const COMPILE_PRELUDE: u32 = 0;
+const COMPILE_TYPEBOX: u32 = 1;
+const BUILD: u32 = 2;
 
 /// Builds the engine, before the snapshot is taken, which removes this export.
 ///
-/// It takes two instances, so that nothing of the compiler's work stays behind in the snapshot: the first one compiles
-/// the prelude, whose source is in the buffer, and gives its byte code; the second one is given that and starts the
-/// engine with it.
+/// Each step takes an instance of its own, so that nothing of the compiler's work stays behind in the snapshot: two
+/// compile the source in the buffer and give its byte code; the last one is given both codes, the prelude's after its
+/// length in four bytes, and starts the engine with them.
 #[unsafe(no_mangle)]
 extern "C" fn initialize(step: u32, len: usize) -> u64 {
     // SAFETY: called once in an instance; calling it here keeps the linker from wrapping every export in it.
     unsafe { __wasm_call_ctors() };
     let frame = FRAME.take();
     match step {
-        COMPILE => {
-            let runtime = engine::runtime();
-            let code = runtime.context().with(|ctx| compile_module(&ctx, PRELUDE_NAME, &frame[..len]));
-            hand_back(code.expect("the prelude compiles"))
-        }
+        COMPILE_PRELUDE => hand_back(compiled(PRELUDE_NAME, &frame[..len])),
+        COMPILE_TYPEBOX => hand_back(compiled(typebox::NAME, &frame[..len])),
         BUILD => {
-            ENGINE.set(Some(Engine::new(&frame[..len])));
+            let (length, codes) = frame[..len].split_first_chunk().expect("the prelude's code has a length");
+            let (prelude, typebox) = codes.split_at(u32::from_le_bytes(*length) as usize);
+            ENGINE.set(Some(Engine::new(prelude)));
+            typebox::keep(typebox);
             drop(frame);
             make_allocations_adjacent();
             0
         }
         other => panic!("there is no step {other}"),
     }
+}
+
+fn compiled(name: &str, source: &[u8]) -> Vec<u8> {
+    let runtime = engine::runtime();
+    runtime.context().with(|ctx| compile_module(&ctx, name, source)).unwrap_or_else(|_| panic!("{name} does not compile"))
 }
 
 /// The version of the frames that this guest speaks.

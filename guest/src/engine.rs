@@ -97,7 +97,7 @@ fn evaluate_prelude(ctx: &Ctx<'_>, prelude: &[u8]) -> Hooks {
     let global = ctx.globals();
     let native = natives::register(ctx).expect("natives are registered");
     global.set("__toolcell_native", native.clone()).expect("the global object takes a property");
-    let evaluated = abi::run_module(ctx, prelude).and_then(|promise| promise.finish::<()>());
+    let evaluated = abi::run_module(ctx, prelude);
     if evaluated.is_err() {
         let thrown = ctx.catch();
         panic!(

@@ -3,7 +3,8 @@
 //!
 //! Reading order: [`abi`] is the Wasm border, [`engine`] what exists before any tool does, [`natives`] what the
 //! prelude in `js/` is given, [`tool`] how a tool is found, called and resumed, [`syntax`] where a source is
-//! wrong, [`result`] how a value becomes JSON and [`thrown`] how an error becomes a report.
+//! wrong, [`typebox`] the one module there is, [`result`] how a value becomes JSON and [`thrown`] how an error becomes
+//! a report.
 //!
 //! Invariant: `unsafe` is in [`abi`] alone, and everything that runs after tool code ran uses only functions that
 //! were captured before.
@@ -15,3 +16,4 @@ mod result;
 mod syntax;
 mod thrown;
 mod tool;
+mod typebox;

@@ -10,7 +10,7 @@ use javy::quickjs::{ArrayBuffer, Ctx, Exception, Function, Object, Result, Typed
 use toolcell_protocol::{Level, Operation};
 use url::{Url, form_urlencoded, quirks};
 
-use crate::abi;
+use crate::{abi, typebox};
 
 thread_local! {
     static RANDOM: RefCell<Option<fastrand::Rng>> = const { RefCell::new(None) };
@@ -78,6 +78,7 @@ pub(crate) fn register<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
 
     function(&native, "log", Function::new(ctx.clone(), log)?)?;
     function(&native, "partial", Function::new(ctx.clone(), partial)?)?;
+    function(&native, "typebox", Function::new(ctx.clone(), typebox)?)?;
     function(&native, "random", Function::new(ctx.clone(), random)?)?;
     function(&native, "start", Function::new(ctx.clone(), start)?)?;
     function(&native, "cancel", Function::new(ctx.clone(), cancel)?)?;
@@ -162,6 +163,10 @@ fn utf8_decode(buffer: ArrayBuffer<'_>, offset: usize, length: usize, fatal: boo
 
 fn log(level: u32, text: String) {
     abi::log(Level::from_number(level).unwrap_or(Level::Log), &text);
+}
+
+fn typebox(ctx: Ctx<'_>) -> Result<Object<'_>> {
+    typebox::namespace(&ctx)
 }
 
 fn partial(json: String) {

@@ -10,7 +10,7 @@ use javy::quickjs::{Ctx, Error, Function, Module, Object, Persistent, Promise, R
 use toolcell_protocol::{Call, Exceeded, Load, Reply, Resume, Thrown};
 
 use crate::engine::{Engine, Hooks};
-use crate::{abi, natives, result, syntax, thrown};
+use crate::{abi, natives, result, syntax, thrown, typebox};
 
 thread_local! {
     static ACTIVITY: RefCell<Activity> = const { RefCell::new(Activity::Nothing) };
@@ -185,6 +185,10 @@ fn evaluate<'js>(ctx: &Ctx<'js>, request: &Load<'_>) -> std::result::Result<Valu
         Err(Error::Exception) => ctx.catch(),
         Err(error) => return Err(error.into()),
     };
+    if request.source.contains(typebox::NAME) {
+        // The engine looks for a module among those that are there before it asks anybody else.
+        typebox::namespace(ctx)?;
+    }
     match Module::declare(ctx.clone(), request.name, request.source) {
         Ok(module) => evaluate_module(ctx, module),
         Err(Error::Exception) => {

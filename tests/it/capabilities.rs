@@ -116,11 +116,17 @@ fn partial_results_stream_while_the_tool_runs() {
 
 #[test]
 fn a_factory_gets_no_processes_and_nobody_to_ask() {
-    for (use_of, reason) in [("pi.exec", "a cell has no processes"), ("pi.ui", "a cell has nobody to ask")] {
+    for (use_of, reason) in [
+        ("pi.exec", "a cell has no processes"),
+        ("pi.ui", "a cell has nobody to ask"),
+        ("pi.zod", "write `parameters` with pi.typebox"),
+        ("pi.registerTool", "return the tool from the factory"),
+    ] {
         let source = format!("export default (pi) => {{ {use_of}; return {{ name: 'x', execute() {{}} }} }}");
         assert!(World::new().script(source).throws().contains(reason));
     }
-    let cwd = World::new()
-        .script("export default (pi) => ({ name: 'x', execute: (a, b, c, ctx) => [pi.cwd, ctx.cwd, ctx.hasUI] })");
-    assert_eq!(returned(&cwd.run_text("{}")), r#"["/","/",false]"#);
+    let cwd = World::new().script(
+        "export default (pi) => ({ name: 'x', execute: (a, b, c, ctx) => [pi.cwd, pi.hasUI, ctx.cwd, ctx.hasUI] })",
+    );
+    assert_eq!(returned(&cwd.run_text("{}")), r#"["/",false,"/",false]"#);
 }

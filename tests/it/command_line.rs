@@ -92,7 +92,7 @@ fn exit_status_and_message_say_what_went_wrong() {
             "function execute() { null.x }",
             &[],
             1,
-            "error: the tool failed: TypeError: cannot read property 'x' of null\n    at execute (stdin:1:22)\n",
+            "error: the tool failed: TypeError: cannot read property 'x' of null\n    at execute (stdin:1:27)\n",
         ),
         ("function execute( {", &[], 3, "error: syntax error: unexpected token"),
         ("const execute = () => new Promise(() => {})", &[], 1, "error: a promise never settles"),

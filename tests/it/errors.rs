@@ -25,7 +25,7 @@ fn a_thrown_error_names_its_line_and_column() {
         "TypeError",
         "cannot read property 'x' of null",
         3,
-        3,
+        8,
     );
     check("function execute() {\n  const あ = '日本'; throw Error('x')\n}", "Error", "x", 2, 25);
     check(

@@ -35,6 +35,8 @@ fn everything_of_typescript_that_models_write_runs() {
         ),
         ("import type { Foo } from './foo'; const execute = (): Foo => 1 as unknown as Foo", "1"),
         ("import { type Foo } from './foo'; const execute = (): Foo => 1 as unknown as Foo", "1"),
+        ("import { Foo, Bar } from './foo'; export const execute = (p: Foo): Bar => <Bar>1", "1"),
+        ("import Foo, * as All from './型'; class A implements Foo {} export const execute = (p: All.X) => 2", "2"),
         ("const a = [1, 2] as const; const execute = () => a[1] satisfies number", "2"),
         (
             "function f(x: string): string;\nfunction f(x: number): number;\nfunction f(x: any) { return x }\nconst execute = () => f(7)",
@@ -49,6 +51,11 @@ fn everything_of_typescript_that_models_write_runs() {
         ("export function execute(this: void, p: Record<string, unknown>): number { return 8 }", "8"),
         ("export default { name: 'x', async execute(): Promise<number> { return 9 } }", "9"),
         ("let x!: number; x = 10; const execute = () => x!", "10"),
+        (
+            "const seen: string[] = []; const open = (name: string) => ({ name, [Symbol.dispose]() { seen.push(name) } });\nconst execute = () => { { using a = open('a'), b: { name: string } = open('b'); seen.push('in') } return seen }",
+            r#"["in","b","a"]"#,
+        ),
+        ("const execute = async () => { await using x = null; return 1 }", "1"),
         ("class C { declare y: number; static #n = 11; static n = () => C.#n }\nconst execute = () => C.n()", "11"),
     ] {
         assert_eq!(returns(source), expect, "{source}");
@@ -60,22 +67,85 @@ fn what_does_not_run_here_is_refused_with_what_to_write_instead() {
     for (source, code, said) in [
         ("@sealed class A {} const execute = () => 1", "syntax-unsupported", "decorators are not supported: wrap"),
         (
-            "const execute = () => { using x = open(); return 1 }",
-            "syntax-unsupported",
-            "`using` is not supported: write",
-        ),
-        (
             "import fs from 'node:fs'; export const execute = () => fs",
             "syntax-unsupported",
             "`node:fs` cannot be imported",
         ),
-        ("import { z } from 'zod'; export const execute = () => 1", "syntax-unsupported", "plain JSON Schema object"),
+        (
+            "import { z } from 'zod'; export const execute = () => z",
+            "syntax-unsupported",
+            "build the schema with `@sin",
+        ),
+        (
+            "import { Type } from 'typebox'; export const execute = () => Type",
+            "syntax-unsupported",
+            "`@sinclair/typebox`",
+        ),
+        ("import fs = require('fs'); export const execute = () => fs", "syntax-unsupported", "`fs` cannot be imported"),
+        ("import './x'; export const execute = () => 1", "syntax-unsupported", "`./x` cannot be imported"),
+        ("export const execute = () => <b>1</b>", "syntax-unsupported", "JSX is not supported: build strings"),
+        ("export const execute = () => <></>", "syntax-unsupported", "JSX is not supported: build strings"),
         ("export * from './x'; export const execute = () => 1", "syntax-unsupported", "`./x` cannot be imported"),
         ("const execute = () => { return 1", "syntax-error", ""),
     ] {
         let rejection = translate(source, Language::TypeScript).unwrap_err();
         assert_eq!(rejection.code(), code, "{source}");
         assert!(rejection.to_string().contains(said), "{source}: {rejection}");
+    }
+}
+
+#[test]
+fn an_import_that_javascript_would_run_is_not_dropped() {
+    let source = "import { Foo } from './foo'; export const execute = () => 1";
+    assert_eq!(translate(source, Language::JavaScript).unwrap_err().code(), "syntax-unsupported");
+    assert!(translate(source, Language::TypeScript).is_ok());
+}
+
+#[test]
+fn the_builder_of_schemas_is_served_to_imports_and_to_factories() {
+    let schema = r#"{"type":"object","required":["city","unit"],"properties":{"city":{"minLength":1,"type":"string"},"unit":{"anyOf":[{"const":"C","type":"string"},{"const":"F","type":"string"}]},"days":{"default":3,"type":"integer"}}}"#;
+    let object = "Type.Object({ city: Type.String({ minLength: 1 }), unit: Type.Union([Type.Literal('C'), Type.Literal('F')]), days: Type.Optional(Type.Integer({ default: 3 })) })";
+    let manifest = |source: &str| {
+        let script = translate(source, Language::TypeScript).unwrap_or_else(|error| panic!("{error}:\n{source}"));
+        World::new().script(script.code()).prepare().unwrap().manifest().as_str().to_owned()
+    };
+    let imported = format!(
+        "import {{ Static, Type, type TSchema }} from '@sinclair/typebox';\nconst parameters = {object};\nexport default {{ name: 'w', parameters, execute: (p: Static<typeof parameters>) => p as TSchema }};"
+    );
+    assert_eq!(manifest(&imported), format!(r#"{{"shape":"object","tools":[{{"name":"w","parameters":{schema}}}]}}"#));
+    assert!(analyze(&imported, Language::TypeScript, None).unwrap().safety.is_safe);
+    let made = format!(
+        "const factory: CustomToolFactory = (pi) => {{ const {{ Type }} = pi.typebox; return {{ name: 'w', parameters: {object}, async execute(id: string, p: unknown) {{ return p }} }} }};\nexport default factory;"
+    );
+    assert_eq!(manifest(&made), format!(r#"{{"shape":"factory","tools":[{{"name":"w","parameters":{schema}}}]}}"#));
+    let broken = "delete Object.keys; export default (pi) => ({ name: 'w', parameters: pi.typebox.Type.Object({ a: pi.typebox.Type.String() }), execute: () => 1 })";
+    assert!(World::new().script(broken).throws().contains("not a function"));
+}
+
+#[test]
+fn the_shape_that_the_analysis_sees_is_the_one_that_the_sandbox_finds() {
+    for (source, shape) in [
+        ("function execute() { return 1 }", "script"),
+        ("export const execute = () => 1", "export"),
+        ("const run = () => 1; export { run as execute }", "export"),
+        ("export default function () { return 1 }", "default"),
+        ("export default async function execute(pi) { return 1 }", "default"),
+        ("const run = (p) => p; export default run", "default"),
+        ("export default { execute() { return 1 } }", "object"),
+        ("const tool = { execute: () => 1 }; export { tool as default }", "object"),
+        ("export default (pi) => ({ name: 'a', execute: () => 1 })", "factory"),
+        ("export default async (host) => [{ name: 'a', execute: () => 1 }]", "factory"),
+        ("const make = (pi) => ({ name: 'a', execute: () => 1 }); export default make", "factory"),
+        ("export default function make({ cwd }) { return { name: 'a', async execute() {} } }", "factory"),
+    ] {
+        let seen = analyze(source, Language::Unsaid, None).unwrap().shape;
+        assert_eq!(serde_json::to_value(seen).unwrap(), shape, "{source}");
+        let manifest = World::new().script(source).prepare().unwrap().manifest().as_str().to_owned();
+        let found = match shape {
+            "script" | "export" | "default" => "function",
+            other => other,
+        };
+        assert!(manifest.contains(&format!(r#""shape":"{found}""#)), "{source}: {manifest}");
     }
 }
 
@@ -97,6 +167,33 @@ fn a_thrown_error_names_the_authors_line_also_where_text_moved() {
     assert!(done.err.contains("at execute (stdin:11:"), "{}", done.err);
     let answer = exec(source, &["{\"n\": 3}", "--json"]).json();
     assert_eq!((answer["error"]["line"].as_u64(), answer["error"]["name"].as_str()), (Some(6), Some("RangeError")));
+}
+
+#[test]
+fn positions_lead_back_through_each_construct_that_is_compiled() {
+    for before in [
+        "enum E { A, B = 5, C = 'c' }",
+        "const enum E {\n  A = 1 << 2,\n  B,\n}",
+        "declare enum Gone { A } enum E { A }",
+        "namespace N {\n  export const a = 1;\n  export namespace M { export function f() { return a } }\n}",
+        "class P { constructor(private a = 1, readonly b?: string) {} }",
+        "import { Foo } from './foo'; enum E { 名前 = '値' }",
+        "namespace N { export const M = 3 }\nimport Alias = N.M;\nconst used = Alias;",
+        "enum E { A }\r\nabstract class B<T> { abstract f(x: T): void; constructor(protected x: T) {} }",
+    ] {
+        let source = format!(
+            "// 日本語のコメント\n{before}\nexport function execute(params: {{ 値: number }}): number {{\n  const 名: string = 'a'; /* 😀 */ if (params) {{ return (params as any).値.missing.deeper; }}\n  return 0;\n}}\n"
+        );
+        let script = translate(&source, Language::TypeScript).unwrap_or_else(|error| panic!("{error}:\n{source}"));
+        assert!(script.is_compiled(), "{source}");
+        let answer = exec(&source, &["{\"値\": 3}", "--json", "--lang", "en"]).json();
+        let line = source.lines().position(|line| line.contains("deeper")).unwrap();
+        let text: Vec<u16> = source.lines().nth(line).unwrap().encode_utf16().collect();
+        let column = answer["error"]["column"].as_u64().unwrap();
+        let there = String::from_utf16_lossy(&text[usize::try_from(column).unwrap() - 1..]);
+        assert_eq!(answer["error"]["line"].as_u64().unwrap(), line as u64 + 1, "{source}");
+        assert!([".deeper", "deeper", "(params"].iter().any(|start| there.starts_with(start)), "{source}: {there}");
+    }
 }
 
 #[test]

@@ -4,14 +4,15 @@
 
 use swc_common::{Span, Spanned};
 use swc_ecma_ast::{
-    AssignExpr, AssignTarget, BinExpr, BinaryOp, CallExpr, Callee, Expr, ExprOrSpread, Ident, ImportDecl,
-    ImportSpecifier, Lit, MemberExpr, MemberProp, MetaPropExpr, MetaPropKind, NewExpr, OptCall, OptChainBase, Program,
-    Regex, SimpleAssignTarget, Str, TaggedTpl, TplElement, TsEnumMember, TsInterfaceDecl, TsTypeAliasDecl, TsTypeAnn,
-    TsTypeParamDecl, TsTypeParamInstantiation, UnaryExpr, UnaryOp, UpdateExpr, VarDeclarator,
+    AssignExpr, AssignTarget, BinExpr, BinaryOp, CallExpr, Callee, Expr, ExprOrSpread, Ident, ImportDecl, Lit,
+    MemberExpr, MemberProp, MetaPropExpr, MetaPropKind, NewExpr, OptCall, OptChainBase, Program, Regex,
+    SimpleAssignTarget, Str, TaggedTpl, TplElement, TsEnumMember, TsInterfaceDecl, TsModuleRef, TsTypeAliasDecl,
+    TsTypeAnn, TsTypeParamDecl, TsTypeParamInstantiation, UnaryExpr, UnaryOp, UpdateExpr, VarDeclarator,
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
-use crate::names::{Names, bare};
+use crate::imports::{Fate, Imports};
+use crate::names::{Names, bare, entity};
 use crate::value::{Root, Thing, Value};
 
 /// How a thing is used.
@@ -83,8 +84,8 @@ pub(crate) struct Facts {
 
 impl Facts {
     /// Walks a program.
-    pub(crate) fn of(program: &Program, names: &Names) -> Self {
-        let mut walk = Walk { names, facts: Self::default(), role: Role::Plain, chain: false, name: None };
+    pub(crate) fn of(program: &Program, imports: &Imports, names: &Names) -> Self {
+        let mut walk = Walk { names, imports, facts: Self::default(), role: Role::Plain, chain: false, name: None };
         program.visit_with(&mut walk);
         walk.facts
     }
@@ -97,6 +98,7 @@ impl Facts {
 
 struct Walk<'a> {
     names: &'a Names,
+    imports: &'a Imports,
     facts: Facts,
     role: Role,
     /// Whether the expression that comes is the object of a member that was noted.
@@ -492,22 +494,18 @@ impl Visit for Walk<'_> {
     }
 
     fn visit_import_decl(&mut self, import: &ImportDecl) {
-        let types = import.type_only
-            || (!import.specifiers.is_empty()
-                && import
-                    .specifiers
-                    .iter()
-                    .all(|specifier| matches!(specifier, ImportSpecifier::Named(named) if named.is_type_only)));
-        if !types {
+        if self.imports.fate(import) == Fate::Refused {
             self.facts.modules.push((import.src.value.to_string_lossy().into_owned(), import.span));
         }
     }
 
     fn visit_ts_import_equals_decl(&mut self, import: &swc_ecma_ast::TsImportEqualsDecl) {
-        if let (false, swc_ecma_ast::TsModuleRef::TsExternalModuleRef(module)) =
-            (import.is_type_only, &import.module_ref)
-        {
-            self.facts.modules.push((module.expr.value.to_string_lossy().into_owned(), import.span));
+        match &import.module_ref {
+            _ if import.is_type_only => {}
+            TsModuleRef::TsExternalModuleRef(module) => {
+                self.facts.modules.push((module.expr.value.to_string_lossy().into_owned(), import.span));
+            }
+            TsModuleRef::TsEntityName(name) => self.note(&entity(name), import.span),
         }
     }
 

@@ -12,6 +12,7 @@ mod error;
 mod facts;
 mod finding;
 mod fold;
+mod imports;
 mod names;
 mod nesting;
 mod parse;
@@ -116,7 +117,7 @@ pub fn quick_check(source: &str, language: Language) -> Result<(Script, Vec<Find
             } else {
                 let unresolved = parsed.resolve();
                 let names = Names::of(&parsed.program, unresolved);
-                let facts = Facts::of(&parsed.program, &names);
+                let facts = Facts::of(&parsed.program, &parsed.imports, &names);
                 let looked_at = rules::Source { text: source, program: &parsed.program, names: &names, facts: &facts };
                 rules::check(&looked_at, &lines, Severity::Critical)
             };
@@ -148,7 +149,7 @@ fn of(source: &str, parsed: &mut Parsed, declared: Option<&Capabilities>) -> Ana
     }
     let unresolved = parsed.resolve();
     let names = Names::of(&parsed.program, unresolved);
-    let facts = Facts::of(&parsed.program, &names);
+    let facts = Facts::of(&parsed.program, &parsed.imports, &names);
     let looked_at = rules::Source { text: source, program: &parsed.program, names: &names, facts: &facts };
     let mut findings = rules::check(&looked_at, &lines, Severity::Low);
     let found = shape::of(&parsed.program);

@@ -14,7 +14,7 @@ use swc_ecma_ast::{
     ArrowExpr, AssignExpr, AssignOp, AssignTarget, BinaryOp, Callee, CatchClause, ClassDecl, Expr, ExprOrSpread,
     ExprStmt, FnDecl, ForInStmt, ForOfStmt, Function, Id, Ident, ImportDecl, ImportSpecifier, Lit, MemberExpr,
     MemberProp, ModuleExportName, ObjectPatProp, OptChainBase, Param, Pat, Program, Prop, PropName, PropOrSpread,
-    SimpleAssignTarget, Stmt, UnaryOp, UpdateExpr, VarDeclarator,
+    SimpleAssignTarget, Stmt, TsEntityName, TsModuleRef, UnaryOp, UpdateExpr, VarDeclarator,
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
@@ -545,9 +545,14 @@ impl Visit for Noting<'_> {
     }
 
     fn visit_ts_import_equals_decl(&mut self, import: &swc_ecma_ast::TsImportEqualsDecl) {
-        if let swc_ecma_ast::TsModuleRef::TsExternalModuleRef(module) = &import.module_ref {
-            let root = Root::Module(module.expr.value.to_string_lossy().as_ref().into());
-            self.value(&import.id, Value::thing(root, Vec::new()));
+        match &import.module_ref {
+            TsModuleRef::TsExternalModuleRef(module) => {
+                let root = Root::Module(module.expr.value.to_string_lossy().as_ref().into());
+                self.value(&import.id, Value::thing(root, Vec::new()));
+            }
+            TsModuleRef::TsEntityName(name) => {
+                self.set(import.id.to_id(), Origin::Expr(Box::new(entity(name)), Vec::new()));
+            }
         }
     }
 
@@ -640,6 +645,18 @@ impl Visit for Noting<'_> {
 
     fn visit_expr_stmt(&mut self, statement: &ExprStmt) {
         statement.visit_children_with(self);
+    }
+}
+
+/// What `import a = b.c` gives a name to.
+pub(crate) fn entity(name: &TsEntityName) -> Expr {
+    match name {
+        TsEntityName::Ident(ident) => Expr::Ident(ident.clone()),
+        TsEntityName::TsQualifiedName(name) => Expr::Member(MemberExpr {
+            span: name.span,
+            obj: Box::new(entity(&name.left)),
+            prop: MemberProp::Ident(name.right.clone()),
+        }),
     }
 }
 

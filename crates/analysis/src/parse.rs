@@ -14,6 +14,7 @@ use swc_ecma_visit::VisitMutWith;
 use toolcell_tool::Language;
 
 use crate::error::{Problem, Rejection};
+use crate::imports::Imports;
 use crate::nesting;
 use crate::position::Lines;
 
@@ -28,6 +29,7 @@ pub(crate) struct Parsed {
     pub(crate) depth: usize,
     /// Whether there may be types in it.
     pub(crate) typescript: bool,
+    pub(crate) imports: Imports,
 }
 
 /// Where a span begins and ends in the source, in bytes.
@@ -58,6 +60,8 @@ impl Parsed {
 /// and where nothing says what it is, it is read as TypeScript.
 pub(crate) fn parse(source: &str, language: Language) -> Result<Parsed, Rejection> {
     let typescript = Syntax::Typescript(TsSyntax { decorators: true, ..TsSyntax::default() });
+    // Nothing with JSX runs here; it is read so that it can be refused by its name.
+    let jsx = Syntax::Typescript(TsSyntax { decorators: true, tsx: true, ..TsSyntax::default() });
     let javascript = Syntax::Es(EsSyntax {
         decorators: true,
         auto_accessors: true,
@@ -66,16 +70,17 @@ pub(crate) fn parse(source: &str, language: Language) -> Result<Parsed, Rejectio
         ..EsSyntax::default()
     });
     let order: &[Syntax] = match language {
-        Language::TypeScript => &[typescript],
-        Language::JavaScript => &[javascript, typescript],
-        Language::Unsaid => &[typescript, javascript],
+        Language::TypeScript => &[typescript, jsx],
+        Language::JavaScript => &[javascript, typescript, jsx],
+        Language::Unsaid => &[typescript, javascript, jsx],
     };
     let mut first_problems = None;
     for syntax in order {
         match parse_as(source, *syntax) {
             Ok((program, comments)) => {
-                let depth = nesting::depth(&program);
-                return Ok(Parsed { program, comments, depth, typescript: syntax.typescript() });
+                let (depth, typescript) = (nesting::depth(&program), syntax.typescript());
+                let imports = Imports::of(&program, typescript);
+                return Ok(Parsed { program, comments, depth, typescript, imports });
             }
             // Of two readings, the problems of the one that was meant are told.
             Err(problems) => first_problems = first_problems.or(Some(problems)),

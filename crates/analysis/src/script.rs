@@ -5,14 +5,12 @@
 //!
 //! Invariant: a position in a [`Script`] leads back to the author's own line and column, however it was made.
 
-use std::borrow::Cow;
-
 use swc_common::errors::{DiagnosticBuilder, Emitter, Handler};
 use swc_common::sync::Lrc;
 use swc_common::{SourceMap, Span};
 use swc_ecma_ast::{
-    ClassMember, Decl, Decorator, ExportAll, ImportDecl, ImportSpecifier, JSXElement, JSXFragment, ModuleDecl,
-    ModuleItem, NamedExport, Program, Stmt, UsingDecl,
+    ClassMember, Decl, Decorator, ExportAll, ImportDecl, JSXElement, JSXFragment, ModuleDecl, ModuleItem, NamedExport,
+    Stmt, TsModuleRef,
 };
 use swc_ecma_parser::TsSyntax;
 use swc_ecma_visit::{Visit, VisitWith};
@@ -20,6 +18,7 @@ use swc_ts_fast_strip::{ErrorCode, Mode, Options, TransformConfig, operate};
 use toolcell_tool::Language;
 
 use crate::error::{Problem, Rejection};
+use crate::imports::{Fate, Imports};
 use crate::parse::{Parsed, parse, problem, range, with_globals};
 use crate::position::Lines;
 use crate::room::with_room;
@@ -65,7 +64,7 @@ impl Script {
 /// Makes the JavaScript of a source.
 ///
 /// # Errors
-/// `syntax-error`, `syntax-unsupported` (JSX, decorators, `using`, imports of values), `source-too-large`.
+/// `syntax-error`, `syntax-unsupported` (JSX, decorators, imports of values), `source-too-large`.
 ///
 /// # Examples
 /// ```
@@ -82,7 +81,7 @@ pub fn translate(source: &str, language: Language) -> Result<Script, Rejection> 
 
 /// The JavaScript of a parsed source.
 pub(crate) fn of(source: &str, parsed: &Parsed) -> Result<Script, Rejection> {
-    let mut refused = Refused { lines: Lines::of(source), problems: Vec::new() };
+    let mut refused = Refused { lines: Lines::of(source), imports: &parsed.imports, problems: Vec::new() };
     parsed.program.visit_with(&mut refused);
     if !refused.problems.is_empty() {
         return Err(Rejection::Unsupported(refused.problems));
@@ -94,7 +93,7 @@ pub(crate) fn of(source: &str, parsed: &Parsed) -> Result<Script, Rejection> {
         let message = format!("is nested {} deep, the limit for TypeScript is {STRIPPED_DEPTH}", parsed.depth);
         return Err(Rejection::Unsupported(vec![problem(&refused.lines, (0, 0), message)]));
     }
-    let source = &*without_type_imports(source, &parsed.program);
+    let source = &*parsed.imports.blanked(source, &parsed.program);
     let problems = match operated(source, Mode::StripOnly) {
         Ok((code, _)) => return Ok(Script { code, map: None }),
         Err(problems) => problems,
@@ -108,34 +107,6 @@ pub(crate) fn of(source: &str, parsed: &Parsed) -> Result<Script, Rejection> {
         return Err(Rejection::Unsupported(problems));
     }
     Ok(Script { code, map })
-}
-
-/// The source with imports of nothing but types blanked out: `import { type Foo } from "./foo"`.
-fn without_type_imports<'a>(source: &'a str, program: &Program) -> Cow<'a, str> {
-    let Program::Module(module) = program else { return Cow::Borrowed(source) };
-    let mut blanked = Cow::Borrowed(source);
-    for item in &module.body {
-        if let ModuleItem::ModuleDecl(ModuleDecl::Import(import)) = item
-            && !import.type_only
-            && only_types(import)
-        {
-            let (start, end) = range(import.span);
-            // Only plain letters, so that no column and no byte moves.
-            if source[start..end].is_ascii() {
-                let blank = |letter: char| if letter == '\n' { '\n' } else { ' ' };
-                let blanks: String = source[start..end].chars().map(blank).collect();
-                blanked.to_mut().replace_range(start..end, &blanks);
-            }
-        }
-    }
-    blanked
-}
-
-/// Whether an import names nothing but types.
-fn only_types(import: &ImportDecl) -> bool {
-    let type_only =
-        |specifier: &ImportSpecifier| matches!(specifier, ImportSpecifier::Named(named) if named.is_type_only);
-    import.type_only || (!import.specifiers.is_empty() && import.specifiers.iter().all(type_only))
 }
 
 type Operated = (String, Option<String>);
@@ -186,6 +157,7 @@ impl Emitter for Said {
 /// Finds what does not run here, and says what to write instead.
 struct Refused<'a> {
     lines: Lines<'a>,
+    imports: &'a Imports,
     problems: Vec<Problem>,
 }
 
@@ -208,10 +180,6 @@ impl Visit for Refused<'_> {
         self.refuse(decorator.span, "decorators are not supported: wrap the class or the method in a function call");
     }
 
-    fn visit_using_decl(&mut self, using: &UsingDecl) {
-        self.refuse(using.span, "`using` is not supported: write `const` and a `try … finally` that releases it");
-    }
-
     fn visit_class_member(&mut self, member: &ClassMember) {
         if let ClassMember::AutoAccessor(accessor) = member {
             self.refuse(accessor.span, "`accessor` fields are not supported: write a getter and a setter");
@@ -220,7 +188,7 @@ impl Visit for Refused<'_> {
     }
 
     fn visit_import_decl(&mut self, import: &ImportDecl) {
-        if !only_types(import) {
+        if self.imports.fate(import) == Fate::Refused {
             let name = import.src.value.to_string_lossy();
             self.refuse(import.span, import_refused(&name));
         }
@@ -241,7 +209,9 @@ impl Visit for Refused<'_> {
     fn visit_module_item(&mut self, item: &ModuleItem) {
         match item {
             ModuleItem::ModuleDecl(ModuleDecl::TsImportEquals(import)) if !import.is_type_only => {
-                self.refuse(import.span, "`import =` is not supported: a tool is one file without modules");
+                if let TsModuleRef::TsExternalModuleRef(module) = &import.module_ref {
+                    self.refuse(import.span, import_refused(&module.expr.value.to_string_lossy()));
+                }
             }
             ModuleItem::ModuleDecl(ModuleDecl::TsExportAssignment(export)) => {
                 self.refuse(export.span, "`export =` is not supported: write `export default`");
@@ -253,8 +223,14 @@ impl Visit for Refused<'_> {
 }
 
 fn import_refused(name: &str) -> String {
-    if matches!(name, "@sinclair/typebox" | "typebox" | "zod") {
-        return format!("`{name}` cannot be imported: write the schema as a plain JSON Schema object");
+    if name == "typebox" {
+        return "`typebox` cannot be imported: import `@sinclair/typebox`, which has the same builder".to_owned();
+    }
+    if matches!(name, "zod" | "zod/v4" | "zod/mini" | "valibot" | "arktype") {
+        return format!(
+            "`{name}` cannot be imported: build the schema with `@sinclair/typebox`, or write it as a plain JSON Schema \
+             object"
+        );
     }
     format!("`{name}` cannot be imported: a tool is one file, and only types are imported (`import type`)")
 }

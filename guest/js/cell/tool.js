@@ -24,6 +24,18 @@ const NO_TOOL =
 // A factory takes `pi`, or mentions the `execute` of the tools that it makes.
 const FACTORY = /^\s*(?:async\s+)?(?:function\b[^(]*)?\(?\s*pi\b|\bexecute\b/;
 
+// What other hosts of such factories offer, and why there is none of it here.
+const SCHEMAS = "write `parameters` with pi.typebox, or as a plain JSON Schema object";
+const ABSENT = [
+  ["exec", "a cell has no processes"],
+  ["ui", "a cell has nobody to ask"],
+  ["zod", SCHEMAS],
+  ["arktype", SCHEMAS],
+  ["pi", "a cell has no host to reach into"],
+  ["pushPendingAction", "return what is to be done, and let the caller do it"],
+  ["registerTool", "return the tool from the factory"],
+];
+
 let shape = "none";
 let tools = [];
 let partial = () => {};
@@ -32,16 +44,23 @@ let factoryApi = {};
 /** Gives this module what it needs of the host and of the other modules. */
 export function connect(native, logger) {
   partial = native.partial;
-  factoryApi = freeze({
+  const { typebox } = native;
+  const api = {
     cwd: "/",
+    hasUI: false,
     logger,
-    get exec() {
-      throw new TypeErrorConstructor("pi.exec is not available: a cell has no processes");
+    get typebox() {
+      return typebox();
     },
-    get ui() {
-      throw new TypeErrorConstructor("pi.ui is not available: a cell has nobody to ask");
-    },
-  });
+  };
+  for (let index = 0; index < ABSENT.length; index++) {
+    const [name, reason] = ABSENT[index];
+    const get = () => {
+      throw new TypeErrorConstructor("pi." + name + " is not available: " + reason);
+    };
+    defineProperty(api, name, { get, enumerable: true });
+  }
+  factoryApi = freeze(api);
 }
 
 /** Finds the tools in `namespace`, an object with the properties `execute` and `default`. */

@@ -7990,6 +7990,16 @@
   var TypeErrorConstructor3 = TypeError;
   var NO_TOOL = "no tool found: declare `function execute(params)`, export `execute`, or make the default export a function, an object with an `execute` method, or a factory of tools";
   var FACTORY = /^\s*(?:async\s+)?(?:function\b[^(]*)?\(?\s*pi\b|\bexecute\b/;
+  var SCHEMAS = "write `parameters` with pi.typebox, or as a plain JSON Schema object";
+  var ABSENT = [
+    ["exec", "a cell has no processes"],
+    ["ui", "a cell has nobody to ask"],
+    ["zod", SCHEMAS],
+    ["arktype", SCHEMAS],
+    ["pi", "a cell has no host to reach into"],
+    ["pushPendingAction", "return what is to be done, and let the caller do it"],
+    ["registerTool", "return the tool from the factory"]
+  ];
   var shape = "none";
   var tools = [];
   var partial = /* @__PURE__ */ __name(() => {
@@ -7997,16 +8007,23 @@
   var factoryApi = {};
   function connect2(native3, logger) {
     partial = native3.partial;
-    factoryApi = freeze({
+    const { typebox } = native3;
+    const api = {
       cwd: "/",
+      hasUI: false,
       logger,
-      get exec() {
-        throw new TypeErrorConstructor3("pi.exec is not available: a cell has no processes");
-      },
-      get ui() {
-        throw new TypeErrorConstructor3("pi.ui is not available: a cell has nobody to ask");
+      get typebox() {
+        return typebox();
       }
-    });
+    };
+    for (let index = 0; index < ABSENT.length; index++) {
+      const [name, reason] = ABSENT[index];
+      const get = /* @__PURE__ */ __name(() => {
+        throw new TypeErrorConstructor3("pi." + name + " is not available: " + reason);
+      }, "get");
+      defineProperty5(api, name, { get, enumerable: true });
+    }
+    factoryApi = freeze(api);
   }
   __name(connect2, "connect");
   function adopt(namespace) {

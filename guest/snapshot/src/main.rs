@@ -1,5 +1,5 @@
 //! Runs the guest's initialiser and writes the module that starts after it:
-//! `toolcell-snapshot IN.wasm PRELUDE.js OUT.wasm`.
+//! `toolcell-snapshot IN.wasm PRELUDE.js TYPEBOX.js OUT.wasm`.
 //!
 //! Invariant: the output depends on the input alone. The initialiser sees a clock that stands still and random bytes
 //! that are zero, so a second build gives the same bytes.
@@ -15,22 +15,22 @@ const INITIALIZER: &str = "initialize";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [input, prelude, output] = arguments.as_slice() else {
-        bail!("usage: toolcell-snapshot IN.wasm PRELUDE.js OUT.wasm");
+    let [input, prelude, typebox, output] = arguments.as_slice() else {
+        bail!("usage: toolcell-snapshot IN.wasm PRELUDE.js TYPEBOX.js OUT.wasm");
     };
-    let wasm = std::fs::read(input).with_context(|| format!("cannot read {input}"))?;
-    let prelude = std::fs::read(prelude).with_context(|| format!("cannot read {prelude}"))?;
+    let read = |path: &String| std::fs::read(path).with_context(|| format!("cannot read {path}"));
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    let snapshot = runtime.block_on(snapshot(&wasm, &prelude))?;
+    let snapshot = runtime.block_on(snapshot(&read(input)?, &read(prelude)?, &read(typebox)?))?;
     std::fs::write(output, &snapshot).with_context(|| format!("cannot write {output}"))
 }
 
-/// The two steps of the guest's initialiser.
-const COMPILE: u32 = 0;
-const BUILD: u32 = 1;
+/// The steps of the guest's initialiser.
+const COMPILE_PRELUDE: u32 = 0;
+const COMPILE_TYPEBOX: u32 = 1;
+const BUILD: u32 = 2;
 
 /// The module that starts where the initialiser of `wasm` ended.
-async fn snapshot(wasm: &[u8], prelude: &[u8]) -> Result<Vec<u8>> {
+async fn snapshot(wasm: &[u8], prelude: &[u8], typebox: &[u8]) -> Result<Vec<u8>> {
     let mut wizer = Wizer::new();
     wizer.init_func(INITIALIZER);
     let (context, instrumented) = wizer.instrument(wasm)?;
@@ -45,10 +45,12 @@ async fn snapshot(wasm: &[u8], prelude: &[u8]) -> Result<Vec<u8>> {
     stand_still(&mut linker)?;
     linker.define_unknown_imports_as_traps(&module)?;
 
-    // One instance compiles the prelude, another one runs it, so that none of the compiler's work is in the snapshot.
-    let code = State::new(&linker, &module).await?.initialize(COMPILE, prelude).await?;
+    // Other instances compile than the one that runs it, so that none of the compiler's work is in the snapshot.
+    let prelude = State::new(&linker, &module).await?.initialize(COMPILE_PRELUDE, prelude).await?;
+    let typebox = State::new(&linker, &module).await?.initialize(COMPILE_TYPEBOX, typebox).await?;
     let mut built = State::new(&linker, &module).await?;
-    built.initialize(BUILD, &code).await?;
+    let length = u32::try_from(prelude.len())?.to_le_bytes();
+    built.initialize(BUILD, &[&length, prelude.as_slice(), &typebox].concat()).await?;
     wizer.snapshot(&context, &mut built).await.map_err(Into::into)
 }
 

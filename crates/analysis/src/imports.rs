@@ -1,0 +1,153 @@
+//! Which imports are left when the types are gone.
+//!
+//! As TypeScript has it (its handbook, "Import Elision"): what is used as a type alone is no import. Of what is left,
+//! the sandbox serves one module, the builder of schemas; anything else is refused by name.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use swc_common::Spanned;
+use swc_ecma_ast::{
+    Ident, ImportDecl, ImportSpecifier, ModuleDecl, ModuleItem, NamedExport, Program, TsExprWithTypeArgs,
+    TsInterfaceDecl, TsModuleDecl, TsType, TsTypeAliasDecl, TsTypeAnn, TsTypeParamDecl, TsTypeParamInstantiation,
+};
+use swc_ecma_visit::{Visit, VisitWith};
+
+use crate::parse::range;
+
+/// The module that the sandbox serves, in the version that it bundles.
+const SERVED: &str = "@sinclair/typebox";
+
+/// What is left of the imports of a program.
+pub(crate) struct Imports {
+    /// The names that are used as values; `None` where everything that is imported counts as used.
+    used: Option<HashSet<String>>,
+}
+
+/// What becomes of an import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It imports types, and goes with them.
+    Dropped,
+    /// The sandbox has the module.
+    Served,
+    /// There is no such module here.
+    Refused,
+}
+
+impl Imports {
+    /// Looks at how what is imported is used. In JavaScript, each import is one.
+    pub(crate) fn of(program: &Program, typescript: bool) -> Self {
+        if !typescript || !imports(program).any(|import| !import.type_only) {
+            return Self { used: None };
+        }
+        let mut used = Used(HashSet::new());
+        program.visit_with(&mut used);
+        Self { used: Some(used.0) }
+    }
+
+    /// What becomes of an import.
+    pub(crate) fn fate(&self, import: &ImportDecl) -> Fate {
+        let types = !import.specifiers.is_empty() && import.specifiers.iter().all(|specifier| self.is_type(specifier));
+        if import.type_only || types {
+            Fate::Dropped
+        } else if import.src.value.as_str() == Some(SERVED) {
+            Fate::Served
+        } else {
+            Fate::Refused
+        }
+    }
+
+    fn is_type(&self, specifier: &ImportSpecifier) -> bool {
+        if let ImportSpecifier::Named(named) = specifier
+            && named.is_type_only
+        {
+            return true;
+        }
+        self.used.as_ref().is_some_and(|used| !used.contains(&*specifier.local().sym))
+    }
+
+    /// The source with the imports of types blanked out; no line and no column moves.
+    pub(crate) fn blanked<'a>(&self, source: &'a str, program: &Program) -> Cow<'a, str> {
+        let mut ranges = Vec::new();
+        for import in imports(program).filter(|import| !import.type_only) {
+            match self.fate(import) {
+                Fate::Dropped => ranges.push(range(import.span)),
+                Fate::Served => ranges.extend(self.types_of(import)),
+                Fate::Refused => {}
+            }
+        }
+        if ranges.is_empty() {
+            return Cow::Borrowed(source);
+        }
+        let mut blanked = String::with_capacity(source.len());
+        let mut done = 0;
+        for (start, end) in ranges {
+            blanked.push_str(&source[done..start]);
+            for letter in source[start..end].chars() {
+                match letter {
+                    '\n' | '\r' | '\u{2028}' | '\u{2029}' => blanked.push(letter),
+                    letter => blanked.extend(std::iter::repeat_n(' ', letter.len_utf16())),
+                }
+            }
+            done = end;
+        }
+        blanked.push_str(&source[done..]);
+        Cow::Owned(blanked)
+    }
+
+    /// The named types of an import that stays, each with the comma behind it.
+    fn types_of(&self, import: &ImportDecl) -> Vec<(usize, usize)> {
+        let named = |specifier: &ImportSpecifier| matches!(specifier, ImportSpecifier::Named(_));
+        let mut ranges = Vec::new();
+        for (index, specifier) in import.specifiers.iter().enumerate() {
+            if named(specifier) && self.is_type(specifier) {
+                let (start, end) = range(specifier.span());
+                let next = import.specifiers.get(index + 1).map_or(end, |next| range(next.span()).0);
+                ranges.push((start, next));
+            }
+        }
+        ranges
+    }
+}
+
+fn imports(program: &Program) -> impl Iterator<Item = &ImportDecl> {
+    let items = match program {
+        Program::Module(module) => module.body.as_slice(),
+        Program::Script(_) => &[],
+    };
+    items.iter().filter_map(|item| match item {
+        ModuleItem::ModuleDecl(ModuleDecl::Import(import)) => Some(import),
+        _ => None,
+    })
+}
+
+/// The names that are used as values.
+struct Used(HashSet<String>);
+
+impl Visit for Used {
+    fn visit_ident(&mut self, ident: &Ident) {
+        self.0.insert(ident.sym.to_string());
+    }
+
+    fn visit_named_export(&mut self, export: &NamedExport) {
+        if !export.type_only {
+            export.visit_children_with(self);
+        }
+    }
+
+    fn visit_ts_module_decl(&mut self, module: &TsModuleDecl) {
+        if !module.declare {
+            module.visit_children_with(self);
+        }
+    }
+
+    fn visit_import_decl(&mut self, _: &ImportDecl) {}
+    fn visit_ts_expr_with_type_args(&mut self, _: &TsExprWithTypeArgs) {}
+    fn visit_ts_interface_decl(&mut self, _: &TsInterfaceDecl) {}
+    fn visit_ts_type(&mut self, _: &TsType) {}
+    fn visit_ts_type_alias_decl(&mut self, _: &TsTypeAliasDecl) {}
+    fn visit_ts_type_ann(&mut self, _: &TsTypeAnn) {}
+    fn visit_ts_type_param_decl(&mut self, _: &TsTypeParamDecl) {}
+    fn visit_ts_type_param_instantiation(&mut self, _: &TsTypeParamInstantiation) {}
+}
