@@ -260,7 +260,7 @@ fn quality_tells_a_good_tool_from_an_empty_program() {
 
 #[test]
 fn a_report_in_sarif_says_where_and_what() {
-    let folder = root().join("fixtures/analysis/dangerous/eval-usage-joined-letters.js");
+    let folder = root().join("fixtures/analysis/tuning/dangerous/eval-usage-joined-letters.js");
     let done = toolcell(&["check", "--format", "sarif", &folder.to_string_lossy()]);
     assert_eq!(done.status, 3);
     let report = done.json();

@@ -44,7 +44,7 @@ pub(crate) fn measure(table: &mut Table) {
 
 /// About so many bytes of what models write: the benign fixtures, each in a function of its own.
 fn ordinary(bytes: usize) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/analysis/benign");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/analysis/tuning/benign");
     let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "ts"));
     paths.sort();
