@@ -69,6 +69,8 @@ pub(crate) struct Assembled {
 #[derive(Default)]
 pub(crate) struct Facts {
     pub(crate) uses: Vec<Use>,
+    /// Uses of what calls of things gave: `(await open(path)).write`.
+    pub(crate) results: Vec<Use>,
     pub(crate) calls: Vec<Call>,
     pub(crate) writes: Vec<Write>,
     pub(crate) texts: Vec<Text>,
@@ -84,7 +86,7 @@ pub(crate) struct Facts {
 
 impl Facts {
     /// Walks a program.
-    pub(crate) fn of(program: &Program, imports: &Imports, names: &Names) -> Self {
+    pub(crate) fn of(program: &Program, imports: &Imports, names: &Names<'_>) -> Self {
         let mut walk = Walk { names, imports, facts: Self::default(), role: Role::Plain, chain: false, name: None };
         program.visit_with(&mut walk);
         walk.facts
@@ -97,7 +99,7 @@ impl Facts {
 }
 
 struct Walk<'a> {
-    names: &'a Names,
+    names: &'a Names<'a>,
     imports: &'a Imports,
     facts: Facts,
     role: Role,
@@ -112,7 +114,8 @@ impl Walk<'_> {
         if let Value::Thing(thing) = self.names.value(expr)
             && !(thing.path.is_empty() && matches!(thing.root, Root::Literal(_) | Root::Somewhere | Root::Params))
         {
-            self.facts.uses.push(Use { thing: (*thing).clone(), role: self.role, span });
+            let used = Use { thing: (*thing).clone(), role: self.role, span };
+            if used.thing.is_result() { self.facts.results.push(used) } else { self.facts.uses.push(used) }
         }
     }
 
@@ -133,8 +136,14 @@ impl Walk<'_> {
         let call = Call { callee: self.names.value(callee), args: self.names.args(args), prefixes, new, span };
         let call = direct(call);
         if let Some(thing) = call.callee.as_thing()
-            && (thing.is_global_below(&["require"]) && thing.path.len() == 1
-                || thing.is_global_below(&["module", "require"]))
+            && thing.root == Root::Global
+            && matches!(
+                thing.names().unwrap_or_default().as_slice(),
+                ["require"]
+                    | ["module" | "process" | "require", "require" | "getBuiltinModule" | "resolve"]
+                    | ["process" | "require", "mainModule" | "main", "require"]
+                    | ["System", "import"]
+            )
         {
             let name = call.args.first().and_then(Value::as_text).unwrap_or("…");
             self.facts.modules.push((name.to_owned(), span));
@@ -352,8 +361,8 @@ impl Visit for Walk<'_> {
                 self.children_of_call(callee, &call.args);
             }
             Callee::Import(_) => {
-                let name = call.args.first().map(|arg| self.names.value(&arg.expr).string());
-                self.facts.modules.push((name.flatten().unwrap_or_else(|| "…".to_owned()), call.span));
+                let name = call.args.first().map(|arg| prefix(self.names, &arg.expr)).filter(|name| !name.is_empty());
+                self.facts.modules.push((name.unwrap_or_else(|| "…".to_owned()), call.span));
                 call.args.visit_with(self);
             }
             Callee::Super(_) => call.args.visit_with(self),

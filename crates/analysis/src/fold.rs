@@ -2,11 +2,18 @@
 //!
 //! Invariant: only what ECMA-262 makes certain is folded, and never to more than a few KiB.
 
+mod decode;
+mod list;
+mod pattern;
+mod text;
+
 use std::rc::Rc;
 
 use swc_ecma_ast::{BinaryOp, UnaryOp};
 
-use crate::value::{Key, Root, Value, joined, whole};
+use crate::value::{Key, Known, Literal, Root, Value, length, whole};
+pub(crate) use decode::utf8;
+pub(crate) use pattern::replaced_by;
 
 /// `left op right`.
 pub(crate) fn binary(op: BinaryOp, left: &Value, right: &Value) -> Value {
@@ -31,12 +38,15 @@ pub(crate) fn binary(op: BinaryOp, left: &Value, right: &Value) -> Value {
         BinaryOp::Lt => Value::Bool(a < b),
         BinaryOp::LtEq => Value::Bool(a <= b),
         BinaryOp::Gt => Value::Bool(a > b),
-        BinaryOp::GtEq => Value::Bool(a >= b),
         BinaryOp::BitXor => Value::Number(f64::from(int32(a) ^ int32(b))),
         BinaryOp::BitAnd => Value::Number(f64::from(int32(a) & int32(b))),
         BinaryOp::BitOr => Value::Number(f64::from(int32(a) | int32(b))),
         BinaryOp::LShift => Value::Number(f64::from(int32(a).wrapping_shl(int32(b).cast_unsigned() & 31))),
         BinaryOp::RShift => Value::Number(f64::from(int32(a).wrapping_shr(int32(b).cast_unsigned() & 31))),
+        BinaryOp::ZeroFillRShift => {
+            Value::Number(f64::from(int32(a).cast_unsigned().wrapping_shr(int32(b).cast_unsigned() & 31)))
+        }
+        BinaryOp::GtEq => Value::Bool(a >= b),
         _ => Value::Unknown,
     }
 }
@@ -71,8 +81,8 @@ fn int32(number: f64) -> i32 {
 /// `object.name(args)`; `None` where it is not certain.
 pub(crate) fn method(object: &Value, name: &str, args: &[Value]) -> Option<Value> {
     match object {
-        Value::Text(text) => text_method(text, name, args),
-        Value::List(list) => list_method(list, name, args),
+        Value::Text(text) => text::method(text, name, args),
+        Value::List(list) => list::method(list, name, args),
         // A bound function is the function.
         Value::Thing(thing) if name == "bind" && !matches!(thing.root, Root::Somewhere | Root::Params) => {
             Some(object.clone())
@@ -86,120 +96,6 @@ pub(crate) fn method(object: &Value, name: &str, args: &[Value]) -> Option<Value
     }
 }
 
-fn text_method(text: &Rc<str>, name: &str, args: &[Value]) -> Option<Value> {
-    let argument = |index: usize| args.get(index);
-    Some(match name {
-        "toString" | "valueOf" | "normalize" => Value::Text(Rc::clone(text)),
-        "toLowerCase" => Value::text(&text.to_lowercase()),
-        "toUpperCase" => Value::text(&text.to_uppercase()),
-        "trim" => Value::text(text.trim()),
-        "concat" => args.iter().fold(Value::Text(Rc::clone(text)), |value, more| value.plus(more)),
-        "charAt" | "at" => Value::Text(Rc::clone(text)).member(argument(0)?),
-        "charCodeAt" | "codePointAt" => {
-            let index = whole(argument(0).map_or(Some(0.0), Value::number)?)?;
-            let letter = text.chars().nth(index)?;
-            Value::Number(f64::from(u32::from(letter)))
-        }
-        "slice" | "substring" | "substr" => slice(text, name, args)?,
-        "split" => {
-            let parts: Vec<Value> = match argument(0) {
-                Some(Value::Text(between)) if between.is_empty() => {
-                    text.chars().map(|letter| Value::text(&letter.to_string())).collect()
-                }
-                Some(Value::Text(between)) => text.split(&**between).map(Value::text).collect(),
-                None => vec![Value::Text(Rc::clone(text))],
-                _ => return None,
-            };
-            Value::List(parts.into())
-        }
-        "repeat" => {
-            let times = whole(argument(0)?.number()?)?;
-            if times.saturating_mul(text.len()) > 4096 {
-                return None;
-            }
-            Value::text(&text.repeat(times))
-        }
-        "replace" | "replaceAll" => match args {
-            [Value::Text(from), Value::Text(to)] if name == "replace" => Value::text(&text.replacen(&**from, to, 1)),
-            [Value::Text(from), Value::Text(to)] => Value::text(&text.replace(&**from, to)),
-            [Value::Pattern(pattern, flags), Value::Text(to)] => Value::text(&replaced(text, pattern, flags, to)?),
-            _ => return None,
-        },
-        _ => return None,
-    })
-}
-
-/// Replacing by a pattern that is plain text, or a set of plain letters.
-fn replaced(text: &str, pattern: &str, flags: &str, to: &str) -> Option<String> {
-    let all = flags.contains('g');
-    let plain = |text: &str| text.chars().all(|letter| letter.is_alphanumeric() || "_-, #@!~%&=:; ".contains(letter));
-    if to.contains('$') {
-        return None;
-    }
-    if plain(pattern) && !pattern.is_empty() {
-        return Some(if all { text.replace(pattern, to) } else { text.replacen(pattern, to, 1) });
-    }
-    let letters = pattern.strip_prefix('[')?.strip_suffix(']')?;
-    if !plain(letters) || letters.contains('-') || !all {
-        return None;
-    }
-    Some(text.replace(|letter| letters.contains(letter), to))
-}
-
-fn slice(text: &str, name: &str, args: &[Value]) -> Option<Value> {
-    let letters: Vec<char> = text.chars().collect();
-    let len = i64::try_from(letters.len()).ok()?;
-    #[expect(clippy::cast_possible_truncation, reason = "a cut beyond the text is the text's end")]
-    let number = |index: usize, default: i64| match args.get(index) {
-        None | Some(Value::Undefined) => Some(default),
-        Some(value) => value.number().map(|number| number as i64),
-    };
-    let from_end = |at: i64| if at < 0 { (len + at).max(0) } else { at.min(len) };
-    let (start, end) = match name {
-        "slice" => (from_end(number(0, 0)?), from_end(number(1, len)?)),
-        "substring" => {
-            let (a, b) = (number(0, 0)?.clamp(0, len), number(1, len)?.clamp(0, len));
-            (a.min(b), a.max(b))
-        }
-        _ => {
-            let start = from_end(number(0, 0)?);
-            (start, (start + number(1, len)?.max(0)).min(len))
-        }
-    };
-    let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end.max(start)).ok()?);
-    Some(Value::text(&letters.get(start..end)?.iter().collect::<String>()))
-}
-
-fn list_method(list: &Rc<[Value]>, name: &str, args: &[Value]) -> Option<Value> {
-    Some(match name {
-        "join" => {
-            let between = match args.first() {
-                None | Some(Value::Undefined) => ",".to_owned(),
-                Some(value) => value.string()?,
-            };
-            Value::text(&joined(list, &between)?)
-        }
-        "reverse" | "toReversed" => Value::List(list.iter().rev().cloned().collect()),
-        "concat" => {
-            let mut all = list.to_vec();
-            for more in args {
-                match more {
-                    Value::List(more) => all.extend(more.iter().cloned()),
-                    Value::Unknown => return None,
-                    value => all.push(value.clone()),
-                }
-            }
-            Value::List(all.into())
-        }
-        "at" => Value::List(Rc::clone(list)).member(args.first()?),
-        "flat" => Value::List(Rc::clone(list)),
-        "pop" => list.last().cloned().unwrap_or(Value::Undefined),
-        "shift" => list.first().cloned().unwrap_or(Value::Undefined),
-        "slice" if args.is_empty() => Value::List(Rc::clone(list)),
-        _ => return None,
-    })
-}
-
 /// A call of a global function that is pure.
 pub(crate) fn global_call(names: &[&str], args: &[Value]) -> Option<Value> {
     match names {
@@ -211,30 +107,41 @@ pub(crate) fn global_call(names: &[&str], args: &[Value]) -> Option<Value> {
             Some(Value::Number(f64::from(number.ok()?)))
         }
         ["String", "fromCharCode" | "fromCodePoint"] => letters(args),
-        ["atob"] => Some(Value::text(&String::from_utf8(base64(args.first()?.as_text()?)?).ok()?)),
-        ["Buffer", "from"] => match args {
+        ["atob"] => Some(decode::text(decode::base64(args.first()?.as_text()?)?)),
+        ["Buffer", "from"] | ["Uint8Array", "fromBase64" | "fromHex"] => match args {
+            [Value::Text(text)] if names[1] == "fromBase64" => decode::bytes(decode::base64(text)?),
+            [Value::Text(text)] if names[1] == "fromHex" => decode::bytes(decode::hex(text)?),
             [Value::Text(text), Value::Text(encoding)] if matches!(&**encoding, "base64" | "base64url") => {
-                Some(Value::text(&String::from_utf8(base64(text)?).ok()?))
+                Some(decode::text(decode::base64(text)?))
             }
             [Value::Text(text), Value::Text(encoding)] if &**encoding == "hex" => {
-                Some(Value::text(&String::from_utf8(hex(text)?).ok()?))
+                Some(decode::text(decode::hex(text)?))
             }
-            [Value::List(list)] => letters(list),
+            [Value::List(_)] => args.first().cloned(),
             [Value::Text(text)] => Some(Value::Text(Rc::clone(text))),
             _ => None,
         },
-        ["decodeURIComponent" | "decodeURI" | "unescape"] => percent(args.first()?.as_text()?),
+        ["decodeURIComponent" | "decodeURI" | "unescape"] => decode::percent(args.first()?.as_text()?),
         ["Object" | "Reflect", "getPrototypeOf"] => Some(args.first()?.member(&Value::text("__proto__"))),
-        ["Object", "freeze" | "seal" | "assign"] => args.first().cloned(),
-        ["Reflect", "get"] => Some(args.first()?.member(args.get(1)?)),
-        ["Array", "of"] => Some(Value::List(args.into())),
+        ["Object", "freeze" | "seal" | "assign"]
+        | ["structuredClone" | "escape"]
+        | ["Promise", "resolve" | "all" | "allSettled" | "race" | "any"] => args.first().cloned(),
+        ["Object", "fromEntries"] => pairs(args.first()?).map(Value::made),
+        ["Array" | "Uint8Array" | "Uint16Array", "from"] => match args {
+            [list @ Value::List(_)] => Some(list.clone()),
+            [Value::Text(text)] => Some(Value::List(text::letters(text))),
+            _ => None,
+        },
+        ["JSON", "parse"] => decode::json(args.first()?.as_text()?),
+        ["Math", name] => math(name, args),
+        ["Array" | "Uint8Array" | "Uint16Array", "of"] => Some(Value::List(args.into())),
         ["Reflect", "construct"] => Some(Value::thing(Root::Somewhere, Vec::<Key>::new())),
         _ => None,
     }
 }
 
 /// Text of character codes.
-fn letters(codes: &[Value]) -> Option<Value> {
+pub(super) fn letters(codes: &[Value]) -> Option<Value> {
     let letters: Option<String> = codes
         .iter()
         .map(|code| {
@@ -245,50 +152,51 @@ fn letters(codes: &[Value]) -> Option<Value> {
     letters.map(|text| Value::text(&text))
 }
 
-/// RFC 4648, both alphabets; blanks and missing padding are forgiven.
-fn base64(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let (mut bits, mut held) = (0_u32, 0_u32);
-    for letter in text.bytes().filter(|letter| !letter.is_ascii_whitespace() && *letter != b'=') {
-        let value = match letter {
-            b'A'..=b'Z' => letter - b'A',
-            b'a'..=b'z' => letter - b'a' + 26,
-            b'0'..=b'9' => letter - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        bits = (bits << 6) | u32::from(value);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            #[expect(clippy::cast_possible_truncation, reason = "the low byte is what is wanted")]
-            bytes.push((bits >> held) as u8);
+/// What `new` makes of a class of the language.
+pub(crate) fn constructed(class: &str, args: &[Value]) -> Value {
+    match (class, args) {
+        ("Map" | "WeakMap" | "URLSearchParams", [list]) => {
+            pairs(list).map_or_else(|| Value::thing(Root::Somewhere, Vec::new()), Value::made)
         }
+        ("String" | "Object" | "Set" | "Uint8Array" | "Uint16Array", [value @ (Value::Text(_) | Value::List(_))]) => {
+            value.clone()
+        }
+        ("TextDecoder" | "TextEncoder", _) => Value::known(Literal::Object, Known::Builtin(class.into())),
+        ("Array", [Value::Number(length)]) => match whole(*length).filter(|length| *length <= 1000) {
+            Some(length) => Value::List(vec![Value::Undefined; length].into()),
+            None => Value::thing(Root::Somewhere, Vec::new()),
+        },
+        ("Array", args) => Value::List(args.into()),
+        _ => Value::thing(Root::Somewhere, Vec::new()),
     }
-    Some(bytes)
 }
 
-fn hex(text: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
-    digits?.chunks_exact(2).map(|pair| u8::try_from(pair[0] * 16 + pair[1]).ok()).collect()
+/// The pairs of a list as properties.
+fn pairs(list: &Value) -> Option<Vec<(Rc<str>, Value)>> {
+    let Value::List(list) = list else { return None };
+    list.iter()
+        .map(|pair| match pair {
+            Value::List(pair) => Some((pair.first()?.string()?.into(), pair.get(1)?.clone())),
+            _ => None,
+        })
+        .collect()
 }
 
-/// RFC 3986 percent-decoding.
-fn percent(text: &str) -> Option<Value> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        if *first == b'%' {
-            let code = std::str::from_utf8(after.get(..2)?).ok()?;
-            bytes.push(u8::from_str_radix(code, 16).ok()?);
-            rest = &after[2..];
-        } else {
-            bytes.push(*first);
-            rest = after;
-        }
-    }
-    Some(Value::text(&String::from_utf8(bytes).ok()?))
+fn math(name: &str, args: &[Value]) -> Option<Value> {
+    let first = args.first()?.number()?;
+    let all = || args.iter().map(Value::number).collect::<Option<Vec<f64>>>();
+    Some(Value::Number(match name {
+        "floor" => first.floor(),
+        "ceil" => first.ceil(),
+        "round" => (first + 0.5).floor(),
+        "trunc" => first.trunc(),
+        "abs" => first.abs(),
+        "sqrt" => first.sqrt(),
+        "pow" => first.powf(args.get(1)?.number()?),
+        "min" => all()?.into_iter().fold(f64::INFINITY, f64::min),
+        "max" => all()?.into_iter().fold(f64::NEG_INFINITY, f64::max),
+        _ => return None,
+    }))
 }
 
 fn in_radix(number: f64, radix: f64) -> Option<String> {

@@ -25,6 +25,7 @@ mod safety;
 mod script;
 mod shape;
 mod value;
+mod walk;
 
 use serde::Serialize;
 use toolcell_tool::Language;

@@ -1,70 +1,172 @@
-//! What the names of a source stand for, and through them every expression.
+//! What the names of a source stand for.
 //!
-//! Two steps: [`Names::of`] notes where each name comes from; [`Names::value`] works out what an expression stands for,
-//! through aliases, destructuring, folding and calls whose result is certain.
+//! [`Names::of`] notes where each name comes from and what the source makes: functions, objects, classes. What an
+//! expression stands for is worked out when it is asked for, by [`Names::value`].
 //!
-//! Invariant: each expression is worked out once, so the whole takes time in proportion to the source.
+//! Invariant: what is asked outside of a call that is being worked out is worked out once, so the whole takes time in
+//! proportion to the source; calls share a budget.
+
+mod call;
+mod evaluate;
+mod known;
+mod methods;
+mod noting;
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
-use std::rc::Rc;
 
-use swc_common::SyntaxContext;
+use rustc_hash::FxHashMap;
+use swc_common::{Span, SyntaxContext};
 use swc_ecma_ast::{
-    ArrowExpr, AssignExpr, AssignOp, AssignTarget, BinaryOp, Callee, CatchClause, ClassDecl, Expr, ExprOrSpread,
-    ExprStmt, FnDecl, ForInStmt, ForOfStmt, Function, Id, Ident, ImportDecl, ImportSpecifier, Lit, MemberExpr,
-    MemberProp, ModuleExportName, ObjectPatProp, OptChainBase, Param, Pat, Program, Prop, PropName, PropOrSpread,
-    SimpleAssignTarget, Stmt, TsEntityName, TsModuleRef, UnaryOp, UpdateExpr, VarDeclarator,
+    ArrowExpr, ArrowFunctionBody, Class, Expr, ExprOrSpread, Function, Id, Ident, MemberExpr, MemberProp, ObjectLit,
+    ObjectPatProp, OptChainBase, Pat, Program, Stmt, TsEntityName,
 };
-use swc_ecma_visit::{Visit, VisitWith};
 
-use crate::fold;
-use crate::value::{Key, Literal, Root, Value};
-
-/// The longest initialiser that is kept, in bytes: a longer one is no alias.
-const KEPT: u32 = 16 << 10;
+use crate::value::{Key, Known, Root, Value};
+use call::Frame;
 
 /// How many steps through names and members one value may take.
 const STEPS: u32 = 60;
 
+/// How many steps all calls of a source may take that are worked out.
+const BUDGET: u32 = 20_000;
+
+/// How many calls of a function are looked at for what its parameters are.
+const CALLS: usize = 8;
+
 /// Where the names of a source come from.
-pub(crate) struct Names {
-    bindings: HashMap<Id, Binding>,
-    /// The members of each `enum`.
-    enums: HashMap<Id, HashMap<String, Value>>,
+pub(crate) struct Names<'a> {
     unresolved: SyntaxContext,
-    known: RefCell<HashMap<usize, Value>>,
+    bindings: FxHashMap<Id, Binding<'a>>,
+    /// The members of each `enum`.
+    enums: FxHashMap<Id, FxHashMap<String, Value>>,
+    functions: Vec<Lambda<'a>>,
+    objects: Vec<&'a ObjectLit>,
+    classes: Vec<&'a Class>,
+    /// The numbers of functions, objects and classes, by their place in memory.
+    numbers: FxHashMap<usize, u32>,
+    /// What `this` is, where a class or an object says it.
+    this: FxHashMap<usize, Known>,
+    /// What is written to members of `this` in a class.
+    fields: FxHashMap<u32, Vec<(&'a MemberProp, &'a Expr)>>,
+    /// The statements `with`: what is within, and the object whose members are names there.
+    withs: Vec<(Span, &'a Expr)>,
+    /// What functions are called with.
+    given: FxHashMap<u32, Vec<Given<'a>>>,
+    known: RefCell<FxHashMap<usize, Value>>,
+    params: RefCell<FxHashMap<Id, Value>>,
+    /// What a function gives whatever it is called with.
+    returned: RefCell<FxHashMap<u32, Value>>,
+    frames: RefCell<Vec<Frame>>,
     steps: Cell<u32>,
+    budget: Cell<u32>,
 }
 
 #[derive(Default)]
-struct Binding {
-    origin: Option<Origin>,
+struct Binding<'a> {
+    origin: Option<Origin<'a>>,
+    /// In how many loops and functions it is declared.
+    depth: u32,
     writes: u32,
     /// What is appended to it with `+=`.
-    appended: Vec<Expr>,
+    appended: Vec<&'a Expr>,
+    /// What is pushed to it, in order.
+    pushed: Vec<&'a Expr>,
+    /// Whether it is changed in place in a way that is not followed.
+    tangled: bool,
+    /// What is written to its members.
+    members: Vec<(&'a MemberProp, &'a Expr)>,
 }
 
-enum Origin {
-    /// An expression, and the members that destructuring takes of it.
-    Expr(Box<Expr>, Vec<Value>),
+enum Origin<'a> {
+    /// An expression, the members that destructuring takes of it, and what stands in for nothing.
+    Expr(&'a Expr, Vec<Value>, Option<&'a Expr>),
+    /// The members of a list, one after the other, and what is taken of each.
+    Each(&'a Expr, Vec<Value>),
+    /// What `import a = b.c` gives a name to.
+    Entity(Box<Expr>),
+    Param(Param<'a>),
     Value(Value),
 }
 
-impl Names {
-    /// Notes every name of a program.
-    pub(crate) fn of(program: &Program, unresolved: SyntaxContext) -> Self {
-        let mut names = Self {
-            bindings: HashMap::new(),
-            enums: HashMap::new(),
-            unresolved,
-            known: RefCell::default(),
-            steps: Cell::new(0),
+/// A parameter, or what destructuring takes of it.
+struct Param<'a> {
+    function: u32,
+    index: usize,
+    path: Vec<Key>,
+    default: Option<&'a Expr>,
+}
+
+/// What a function is called with.
+#[derive(Clone, Copy)]
+enum Given<'a> {
+    Args(&'a [ExprOrSpread]),
+    /// One argument, at this place.
+    One(usize, &'a Expr),
+    /// The members of a list, one after the other, at this place.
+    Each(usize, &'a Expr),
+}
+
+/// A function, however it is written.
+struct Lambda<'a> {
+    params: Vec<&'a Pat>,
+    body: Body<'a>,
+    generator: bool,
+    /// Whether its `this` is the one around it.
+    arrow: bool,
+    /// Whether its `this` is the global object where it is called by its name.
+    sloppy: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Body<'a> {
+    Expr(&'a Expr),
+    Block(&'a [Stmt]),
+}
+
+impl<'a> Lambda<'a> {
+    fn of_function(function: &'a Function) -> Self {
+        let stmts = function.body.as_ref().map_or(&[][..], |body| &body.stmts);
+        let params = function.params.iter().map(|param| &param.pat).collect();
+        Self { params, body: Body::Block(stmts), generator: function.is_generator, arrow: false, sloppy: true }
+    }
+
+    fn of_arrow(arrow: &'a ArrowExpr) -> Self {
+        let body = match &*arrow.body {
+            ArrowFunctionBody::Expr(expr) => Body::Expr(expr),
+            ArrowFunctionBody::FunctionBody(body) => Body::Block(&body.stmts),
         };
-        program.visit_with(&mut Noting { names: &mut names });
-        // What was asked on the way was asked before all names were known.
-        names.known.borrow_mut().clear();
-        names
+        Self { params: arrow.params.iter().collect(), body, generator: false, arrow: true, sloppy: false }
+    }
+}
+
+/// Where a node is, which tells it from all others of its kind.
+fn place<T>(node: &T) -> usize {
+    std::ptr::from_ref(node).addr()
+}
+
+impl<'a> Names<'a> {
+    /// Notes every name of a program.
+    pub(crate) fn of(program: &'a Program, unresolved: SyntaxContext) -> Self {
+        let empty = Self {
+            unresolved,
+            bindings: FxHashMap::default(),
+            enums: FxHashMap::default(),
+            functions: Vec::new(),
+            objects: Vec::new(),
+            classes: Vec::new(),
+            numbers: FxHashMap::default(),
+            this: FxHashMap::default(),
+            fields: FxHashMap::default(),
+            withs: Vec::new(),
+            given: FxHashMap::default(),
+            known: RefCell::default(),
+            params: RefCell::default(),
+            returned: RefCell::default(),
+            frames: RefCell::default(),
+            steps: Cell::new(0),
+            budget: Cell::new(BUDGET),
+        };
+        noting::note(program, empty)
     }
 
     /// Whether nothing in the source declares this name.
@@ -72,273 +174,118 @@ impl Names {
         ident.ctxt == self.unresolved
     }
 
-    /// What an expression stands for.
-    pub(crate) fn value(&self, expr: &Expr) -> Value {
-        // A name is looked up again each time, so that one that is asked about on the way need not stay where it is.
-        if let Expr::Ident(ident) = expr {
-            return self.step(|| self.ident(ident));
-        }
-        let place = std::ptr::from_ref(expr).addr();
-        if let Some(known) = self.known.borrow().get(&place) {
-            return known.clone();
-        }
-        // A name that is worked out through itself is not known.
-        self.known.borrow_mut().insert(place, Value::Unknown);
-        let value = self.step(|| self.work_out(expr));
-        self.known.borrow_mut().insert(place, value.clone());
-        value
-    }
-
-    /// One step further, if there were not too many.
-    fn step(&self, work: impl FnOnce() -> Value) -> Value {
-        if self.steps.get() >= STEPS {
-            return Value::Unknown;
-        }
-        self.steps.set(self.steps.get() + 1);
-        let value = work();
-        self.steps.set(self.steps.get() - 1);
-        value
-    }
-
-    fn work_out(&self, expr: &Expr) -> Value {
-        match expr {
-            Expr::Lit(lit) => literal(lit),
-            Expr::Ident(ident) => self.ident(ident),
-            Expr::This(_) => Value::thing(Root::This, Vec::new()),
-            Expr::Paren(paren) => self.value(&paren.expr),
-            Expr::Seq(seq) => seq.exprs.last().map_or(Value::Unknown, |last| self.value(last)),
-            Expr::Assign(assign) if assign.op == AssignOp::Assign => self.value(&assign.right),
-            Expr::Await(waits) => self.value(&waits.arg),
-            Expr::TsAs(cast) => self.value(&cast.expr),
-            Expr::TsSatisfies(cast) => self.value(&cast.expr),
-            Expr::TsNonNull(cast) => self.value(&cast.expr),
-            Expr::TsTypeAssertion(cast) => self.value(&cast.expr),
-            Expr::TsConstAssertion(cast) => self.value(&cast.expr),
-            Expr::Fn(_) | Expr::Arrow(_) => Value::thing(Root::Literal(Literal::Function), Vec::new()),
-            Expr::Class(_) => Value::thing(Root::Literal(Literal::Class), Vec::new()),
-            Expr::Object(_) => Value::thing(Root::Literal(Literal::Object), Vec::new()),
-            Expr::Array(list) => self.list(&list.elems),
-            Expr::Tpl(template) => self.template(template),
-            Expr::Bin(binary) => {
-                let left = self.value(&binary.left);
-                match binary.op {
-                    BinaryOp::LogicalOr | BinaryOp::NullishCoalescing => either(left, || self.value(&binary.right)),
-                    BinaryOp::LogicalAnd => match left.truth() {
-                        Some(false) => left,
-                        Some(true) => self.value(&binary.right),
-                        None => reached(self.value(&binary.right)),
-                    },
-                    _ => fold::binary(binary.op, &left, &self.value(&binary.right)),
-                }
-            }
-            Expr::Unary(unary) => match unary.op {
-                UnaryOp::Void => Value::Undefined,
-                op => fold::unary(op, &self.value(&unary.arg)),
-            },
-            Expr::Cond(choice) => match self.value(&choice.test).truth() {
-                Some(true) => self.value(&choice.cons),
-                Some(false) => self.value(&choice.alt),
-                None => either(self.value(&choice.cons), || self.value(&choice.alt)),
-            },
-            Expr::Member(member) => self.member(member),
-            Expr::OptChain(chain) => match &*chain.base {
-                OptChainBase::Member(member) => self.member(member),
-                OptChainBase::Call(call) => self.called(&call.callee, &call.args),
-            },
-            Expr::Call(call) => match &call.callee {
-                Callee::Expr(callee) => self.called(callee, &call.args),
-                Callee::Import(_) => self.module(call.args.first()),
-                Callee::Super(_) => Value::Unknown,
-            },
-            Expr::New(new) => {
-                let args = new.args.as_deref().unwrap_or_default();
-                if self.value(&new.callee) == Value::global("RegExp") {
-                    return self.pattern(args);
-                }
-                Value::thing(Root::Somewhere, Vec::new())
-            }
-            _ => Value::Unknown,
+    /// The expression that a name was given, if it was given one and no other.
+    pub(crate) fn origin(&self, ident: &Ident) -> Option<&'a Expr> {
+        match self.bindings.get(&ident.to_id())? {
+            Binding { origin: Some(Origin::Expr(expr, keys, _)), writes: 0, .. } if keys.is_empty() => Some(expr),
+            _ => None,
         }
     }
 
+    fn number<T>(&self, node: &T) -> Option<u32> {
+        self.numbers.get(&place(node)).copied()
+    }
+
+    /// What a name stands for.
     fn ident(&self, ident: &Ident) -> Value {
         if self.is_free(ident) {
-            return Value::global(&ident.sym);
+            let within = self.withs.iter().rev().find(|(span, _)| span.contains(ident.span));
+            return match within.map(|(_, object)| self.value(object)) {
+                Some(object) if object.is_known() => self.get(&object, &Value::text(&ident.sym)),
+                _ => Value::global(&ident.sym),
+            };
         }
-        let Some(binding) = self.bindings.get(&ident.to_id()) else { return Value::Unknown };
+        let id = ident.to_id();
+        if let Some(value) = self.frames.borrow().iter().rev().find_map(|frame| frame.names.get(&id)) {
+            return value.clone();
+        }
+        let Some(binding) = self.bindings.get(&id) else { return Value::Unknown };
+        if binding.writes > 0 && binding.appended.len() != binding.writes as usize {
+            return Value::Unknown;
+        }
         let first = match &binding.origin {
-            Some(_) if binding.writes > 0 && binding.appended.len() != binding.writes as usize => {
-                return Value::Unknown;
-            }
             None => return Value::Unknown,
             Some(Origin::Value(value)) => value.clone(),
-            Some(Origin::Expr(expr, keys)) => keys.iter().fold(self.value(expr), |value, key| value.member(key)),
+            Some(Origin::Entity(expr)) => self.value(expr),
+            Some(Origin::Param(param)) => self.param(&id, param),
+            Some(Origin::Each(list, keys)) => keys.iter().fold(self.each(list), |value, key| self.get(&value, key)),
+            Some(Origin::Expr(expr, keys, default)) => {
+                let value = keys.iter().fold(self.value(expr), |value, key| self.get(&value, key));
+                match default {
+                    None => value,
+                    Some(default) if value == Value::Undefined => self.value(default),
+                    Some(default) => match self.value(default).reached() {
+                        Value::Unknown => value,
+                        reached => reached,
+                    },
+                }
+            }
+        };
+        let first = match first {
+            Value::List(_) if binding.tangled => Value::Unknown,
+            Value::List(list) if !binding.pushed.is_empty() => {
+                Value::List(list.iter().cloned().chain(binding.pushed.iter().map(|more| self.value(more))).collect())
+            }
+            first => first,
         };
         binding.appended.iter().fold(first, |value, more| value.plus(&self.value(more)))
     }
 
-    /// The expression that a name was given, if it was given one and no other.
-    pub(crate) fn origin(&self, ident: &Ident) -> Option<&Expr> {
-        match self.bindings.get(&ident.to_id())? {
-            Binding { origin: Some(Origin::Expr(expr, keys)), writes: 0, .. } if keys.is_empty() => Some(expr),
-            _ => None,
+    /// What a parameter stands for: what the caller gives, unless the source itself says what that is.
+    fn param(&self, id: &Id, param: &Param<'a>) -> Value {
+        let from_caller = Value::thing(Root::Params, param.path.clone());
+        if !self.frames.borrow().is_empty() {
+            return from_caller;
         }
+        if let Some(known) = self.params.borrow().get(id) {
+            return known.clone();
+        }
+        // While it is worked out, it is what the caller gives.
+        self.params.borrow_mut().insert(id.clone(), from_caller.clone());
+        let value = self.given_to(param).unwrap_or(from_caller);
+        self.params.borrow_mut().insert(id.clone(), value.clone());
+        value
     }
 
-    /// The object literal that an expression is, or names.
-    pub(crate) fn object<'a>(&'a self, expr: &'a Expr) -> Option<&'a swc_ecma_ast::ObjectLit> {
-        match bare(expr) {
-            Expr::Object(object) => Some(object),
-            Expr::Ident(ident) => match bare(self.origin(ident)?) {
-                Expr::Object(object) => Some(object),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    fn member(&self, member: &MemberExpr) -> Value {
-        let key = self.key(&member.prop);
-        if let (Expr::Ident(ident), Some(name)) = (bare(&member.obj), key.as_text())
-            && let Some(value) = self.enums.get(&ident.to_id()).and_then(|members| members.get(name))
+    fn given_to(&self, param: &Param<'a>) -> Option<Value> {
+        if let Some(default) = param.default
+            && let value @ Value::Thing(_) = self.value(default).reached()
         {
-            return value.clone();
+            return Some(value);
         }
-        if let (Some(object), Some(name)) = (self.object(&member.obj), key.string())
-            && let Some(value) = self.property(object, &name)
-        {
-            return value;
-        }
-        self.value(&member.obj).member(&key)
-    }
-
-    /// The value of a property of an object literal.
-    fn property(&self, object: &swc_ecma_ast::ObjectLit, name: &str) -> Option<Value> {
-        object.props.iter().rev().find_map(|prop| {
-            let PropOrSpread::Prop(prop) = prop else { return None };
-            match &**prop {
-                Prop::KeyValue(pair) if self.prop_name(&pair.key).string().as_deref() == Some(name) => {
-                    Some(self.value(&pair.value))
-                }
-                Prop::Shorthand(ident) if *ident.sym == *name => Some(self.ident(ident)),
-                Prop::Method(method) if self.prop_name(&method.key).string().as_deref() == Some(name) => {
-                    Some(Value::thing(Root::Literal(Literal::Function), Vec::new()))
-                }
-                _ => None,
-            }
-        })
-    }
-
-    /// The key of a member.
-    pub(crate) fn key(&self, prop: &MemberProp) -> Value {
-        match prop {
-            MemberProp::Ident(name) => Value::text(&name.sym),
-            MemberProp::PrivateName(name) => Value::text(&format!("#{}", name.name)),
-            MemberProp::Computed(computed) => self.value(&computed.expr),
-        }
-    }
-
-    fn prop_name(&self, name: &PropName) -> Value {
-        match name {
-            PropName::Ident(name) => Value::text(&name.sym),
-            PropName::Str(text) => Value::text(&text.value.to_string_lossy()),
-            PropName::Num(number) => Value::Number(number.value),
-            PropName::Computed(computed) => self.value(&computed.expr),
-            PropName::BigInt(_) => Value::Unknown,
-        }
-    }
-
-    fn list(&self, elems: &[Option<ExprOrSpread>]) -> Value {
-        // A long list is data.
-        if elems.len() > 2000 {
-            return Value::thing(Root::Literal(Literal::Other), Vec::new());
-        }
-        let mut values = Vec::with_capacity(elems.len());
-        for elem in elems {
-            match elem {
-                None => values.push(Value::Undefined),
-                Some(ExprOrSpread { spread: None, expr }) => values.push(self.value(expr)),
-                Some(ExprOrSpread { spread: Some(_), expr }) => match self.value(expr) {
-                    Value::List(list) => values.extend(list.iter().cloned()),
-                    Value::Text(text) => values.extend(text.chars().map(|letter| Value::text(&letter.to_string()))),
-                    _ => return Value::thing(Root::Literal(Literal::Other), Vec::new()),
+        let given = self.given.get(&param.function)?;
+        for one in given.iter().take(CALLS) {
+            let value = match *one {
+                Given::Args(args) => match args.get(param.index) {
+                    Some(ExprOrSpread { spread: None, expr }) => self.value(expr),
+                    _ => continue,
                 },
+                Given::One(index, expr) if index == param.index => self.value(expr),
+                Given::Each(index, list) if index == param.index => self.each(list),
+                Given::One(..) | Given::Each(..) => continue,
+            };
+            let value = param.path.iter().fold(value, |value, key| match key {
+                Key::Name(name) => self.get(&value, &Value::text(name)),
+                Key::Dynamic => Value::Unknown,
+            });
+            match &value {
+                Value::Thing(thing) if value.is_known() && thing.root != Root::Params => return Some(value),
+                Value::Text(_) | Value::List(_) if given.len() == 1 => return Some(value),
+                _ => {}
             }
         }
-        Value::List(values.into())
+        None
     }
 
-    fn template(&self, template: &swc_ecma_ast::Tpl) -> Value {
-        let mut text = String::new();
-        for (index, quasi) in template.quasis.iter().enumerate() {
-            let Some(cooked) = &quasi.cooked else { return Value::Unknown };
-            text.push_str(&cooked.to_string_lossy());
-            if let Some(expr) = template.exprs.get(index) {
-                let Some(part) = self.value(expr).string() else { return Value::Unknown };
-                text.push_str(&part);
-            }
-        }
-        Value::text(&text)
-    }
-
-    /// The values of arguments, up to the first spread that is not known.
-    pub(crate) fn args(&self, args: &[ExprOrSpread]) -> Vec<Value> {
-        let mut values = Vec::new();
-        for arg in args {
-            let value = self.value(&arg.expr);
-            match (arg.spread, value) {
-                (None, value) => values.push(value),
-                (Some(_), Value::List(list)) => values.extend(list.iter().cloned()),
-                (Some(_), _) => break,
-            }
-        }
-        values
-    }
-
-    /// What a call gives.
-    fn called(&self, callee: &Expr, args: &[ExprOrSpread]) -> Value {
-        if returns_this(callee) {
-            return Value::thing(Root::Global, Vec::new());
-        }
-        if let Expr::Member(member) = bare(callee)
-            && let Some(name) = self.key(&member.prop).as_text()
-        {
-            let object = self.value(&member.obj);
-            if let Some(value) = fold::method(&object, name, &self.args(args)) {
-                return value;
-            }
-        }
-        let callee = self.value(callee);
-        let Some(thing) = callee.as_thing() else { return Value::thing(Root::Somewhere, Vec::new()) };
-        if thing.module() == Some("module") && thing.last() == Some("createRequire") {
-            return Value::global("require");
-        }
-        if thing.root == Root::Global {
-            let names = thing.names().unwrap_or_default();
-            match names.as_slice() {
-                ["require"] | ["module", "require"] => return self.module(args.first()),
-                ["RegExp"] => return self.pattern(args),
-                _ => {
-                    if let Some(value) = fold::global_call(&names, &self.args(args)) {
-                        return value;
-                    }
+    /// What stands for each member of a list: its only one, or the one that matters.
+    fn each(&self, list: &Expr) -> Value {
+        match self.value(list) {
+            Value::List(list) => match &*list {
+                [one] => one.clone(),
+                list => {
+                    list.iter().map(|value| value.clone().reached()).find(Value::is_known).unwrap_or(Value::Unknown)
                 }
-            }
-        }
-        Value::thing(Root::Somewhere, Vec::new())
-    }
-
-    fn module(&self, name: Option<&ExprOrSpread>) -> Value {
-        let name = name.map_or(Value::Unknown, |name| self.value(&name.expr));
-        Value::thing(Root::Module(name.string().unwrap_or_else(|| "…".to_owned()).into()), Vec::new())
-    }
-
-    fn pattern(&self, args: &[ExprOrSpread]) -> Value {
-        match self.args(args).as_slice() {
-            [Value::Text(pattern)] => Value::Pattern(Rc::clone(pattern), "".into()),
-            [Value::Text(pattern), Value::Text(flags)] | [Value::Pattern(pattern, flags), ..] => {
-                Value::Pattern(Rc::clone(pattern), Rc::clone(flags))
-            }
+            },
             _ => Value::Unknown,
         }
     }
@@ -369,282 +316,23 @@ fn returns_this(expr: &Expr) -> bool {
         if returned.arg.as_deref().is_some_and(|arg| matches!(bare(arg), Expr::This(_))))
 }
 
-/// The first value where it is something, else the other one.
-fn either(first: Value, second: impl FnOnce() -> Value) -> Value {
-    match (&first, first.truth()) {
-        (_, Some(false)) => second(),
-        (Value::Unknown, _) => reached(second()),
-        _ => first,
-    }
-}
-
-/// Of a value that may be another one, what matters is whether it may be a global or a module.
-fn reached(value: Value) -> Value {
-    match value {
-        Value::Thing(thing) if matches!(thing.root, Root::Global | Root::Module(_)) => Value::Thing(thing),
-        _ => Value::Unknown,
-    }
-}
-
-fn literal(lit: &Lit) -> Value {
-    match lit {
-        Lit::Str(text) => Value::text(&text.value.to_string_lossy()),
-        Lit::Num(number) => Value::Number(number.value),
-        Lit::Bool(value) => Value::Bool(value.value),
-        Lit::Null(_) => Value::Null,
-        Lit::Regex(regex) => Value::Pattern(regex.exp.as_str().into(), regex.flags.as_str().into()),
-        _ => Value::Unknown,
-    }
-}
-
-/// Notes where each name comes from.
-struct Noting<'a> {
-    names: &'a mut Names,
-}
-
-impl Noting<'_> {
-    fn set(&mut self, id: Id, origin: Origin) {
-        let binding = self.names.bindings.entry(id).or_default();
-        if binding.origin.is_some() {
-            binding.writes += 1;
-        }
-        binding.origin = Some(origin);
-    }
-
-    fn value(&mut self, ident: &Ident, value: Value) {
-        self.set(ident.to_id(), Origin::Value(value));
-    }
-
-    /// Every name of a pattern, and what it takes of an expression.
-    fn pattern(&mut self, pat: &Pat, from: &Expr, keys: &[Value]) {
-        match pat {
-            Pat::Ident(ident) => {
-                let small = swc_common::Spanned::span(from);
-                let origin = match from {
-                    _ if small.hi.0.saturating_sub(small.lo.0) <= KEPT => {
-                        Origin::Expr(Box::new(shallow(from)), keys.to_vec())
-                    }
-                    _ => Origin::Value(Value::Unknown),
-                };
-                self.set(ident.to_id(), origin);
-            }
-            Pat::Assign(assign) => self.pattern(&assign.left, from, keys),
-            Pat::Object(object) => {
-                for prop in &object.props {
-                    match prop {
-                        ObjectPatProp::KeyValue(pair) => {
-                            let key = self.names.prop_name(&pair.key);
-                            self.pattern(&pair.value, from, &[keys, &[key]].concat());
-                        }
-                        ObjectPatProp::Assign(short) => {
-                            let keys = [keys, &[Value::text(&short.key.sym)]].concat();
-                            self.pattern(&Pat::Ident(short.key.clone()), from, &keys);
-                        }
-                        ObjectPatProp::Rest(rest) => self.pattern(&rest.arg, from, keys),
-                    }
+/// All names of a pattern.
+fn ids(pat: &Pat, found: &mut Vec<Id>) {
+    match pat {
+        Pat::Ident(ident) => found.push(ident.to_id()),
+        Pat::Array(array) => array.elems.iter().flatten().for_each(|elem| ids(elem, found)),
+        Pat::Rest(rest) => ids(&rest.arg, found),
+        Pat::Assign(assign) => ids(&assign.left, found),
+        Pat::Object(object) => {
+            for prop in &object.props {
+                match prop {
+                    ObjectPatProp::KeyValue(pair) => ids(&pair.value, found),
+                    ObjectPatProp::Assign(short) => found.push(short.key.to_id()),
+                    ObjectPatProp::Rest(rest) => ids(&rest.arg, found),
                 }
             }
-            Pat::Array(array) => {
-                for (index, elem) in array.elems.iter().enumerate() {
-                    if let Some(elem) = elem {
-                        let index = f64::from(u32::try_from(index).unwrap_or(u32::MAX));
-                        self.pattern(elem, from, &[keys, &[Value::Number(index)]].concat());
-                    }
-                }
-            }
-            Pat::Rest(_) | Pat::Expr(_) | Pat::Invalid(_) => self.unknown(pat),
         }
-    }
-
-    /// Every name of a pattern whose value is not known.
-    fn unknown(&mut self, pat: &Pat) {
-        let mut idents = Idents(Vec::new());
-        pat.visit_with(&mut idents);
-        for ident in idents.0 {
-            self.value(&ident, Value::Unknown);
-        }
-    }
-
-    /// A parameter of a function: what is reached from it comes from the caller.
-    fn parameter(&mut self, pat: &Pat, path: &[Key]) {
-        match pat {
-            Pat::Ident(ident) => self.value(ident, Value::thing(Root::Params, path.to_vec())),
-            Pat::Assign(assign) => self.parameter(&assign.left, path),
-            Pat::Object(object) => {
-                for prop in &object.props {
-                    let (key, pat) = match prop {
-                        ObjectPatProp::KeyValue(pair) => (self.names.prop_name(&pair.key), &*pair.value),
-                        ObjectPatProp::Assign(short) => {
-                            let name = Key::Name((&*short.key.sym).into());
-                            let value = Value::thing(Root::Params, [path, &[name]].concat());
-                            self.value(&short.key, value);
-                            continue;
-                        }
-                        ObjectPatProp::Rest(rest) => (Value::Unknown, &*rest.arg),
-                    };
-                    let key = key.string().map_or(Key::Dynamic, |name| Key::Name(name.into()));
-                    self.parameter(pat, &[path, &[key]].concat());
-                }
-            }
-            _ => self.unknown(pat),
-        }
-    }
-}
-
-impl Visit for Noting<'_> {
-    fn visit_var_declarator(&mut self, declarator: &VarDeclarator) {
-        if let Some(init) = &declarator.init {
-            self.pattern(&declarator.name, init, &[]);
-        }
-        declarator.visit_children_with(self);
-    }
-
-    fn visit_for_of_stmt(&mut self, loops: &ForOfStmt) {
-        loops.visit_children_with(self);
-        let mut idents = Idents(Vec::new());
-        loops.left.visit_with(&mut idents);
-        for ident in idents.0 {
-            self.value(&ident, Value::Unknown);
-        }
-    }
-
-    fn visit_for_in_stmt(&mut self, loops: &ForInStmt) {
-        loops.visit_children_with(self);
-        let mut idents = Idents(Vec::new());
-        loops.left.visit_with(&mut idents);
-        for ident in idents.0 {
-            self.value(&ident, Value::Unknown);
-        }
-    }
-
-    fn visit_var_decl(&mut self, declaration: &swc_ecma_ast::VarDecl) {
-        if declaration.declare {
-            // `declare const process` says that there is one; it makes none.
-            for declarator in &declaration.decls {
-                if let Some(ident) = declarator.name.as_ident() {
-                    let value = Value::global(&ident.sym);
-                    self.value(ident, value);
-                }
-            }
-            return;
-        }
-        declaration.visit_children_with(self);
-    }
-
-    fn visit_ts_enum_decl(&mut self, declaration: &swc_ecma_ast::TsEnumDecl) {
-        let mut members = HashMap::new();
-        for member in &declaration.members {
-            let name = match &member.id {
-                swc_ecma_ast::TsEnumMemberId::Ident(name) => name.sym.to_string(),
-                swc_ecma_ast::TsEnumMemberId::Str(name) => name.value.to_string_lossy().into_owned(),
-            };
-            let value = member.init.as_ref().map_or(Value::Unknown, |init| self.names.value(init));
-            members.insert(name, value);
-        }
-        self.names.enums.insert(declaration.id.to_id(), members);
-    }
-
-    fn visit_ts_import_equals_decl(&mut self, import: &swc_ecma_ast::TsImportEqualsDecl) {
-        match &import.module_ref {
-            TsModuleRef::TsExternalModuleRef(module) => {
-                let root = Root::Module(module.expr.value.to_string_lossy().as_ref().into());
-                self.value(&import.id, Value::thing(root, Vec::new()));
-            }
-            TsModuleRef::TsEntityName(name) => {
-                self.set(import.id.to_id(), Origin::Expr(Box::new(entity(name)), Vec::new()));
-            }
-        }
-    }
-
-    fn visit_fn_decl(&mut self, decl: &FnDecl) {
-        if decl.declare {
-            let value = Value::global(&decl.ident.sym);
-            return self.value(&decl.ident, value);
-        }
-        self.value(&decl.ident, Value::thing(Root::Literal(Literal::Function), Vec::new()));
-        decl.visit_children_with(self);
-    }
-
-    fn visit_class_decl(&mut self, decl: &ClassDecl) {
-        self.value(&decl.ident, Value::thing(Root::Literal(Literal::Class), Vec::new()));
-        decl.visit_children_with(self);
-    }
-
-    fn visit_function(&mut self, function: &Function) {
-        for Param { pat, .. } in &function.params {
-            self.parameter(pat, &[]);
-        }
-        function.visit_children_with(self);
-    }
-
-    fn visit_arrow_expr(&mut self, arrow: &ArrowExpr) {
-        for pat in &arrow.params {
-            self.parameter(pat, &[]);
-        }
-        arrow.visit_children_with(self);
-    }
-
-    fn visit_catch_clause(&mut self, clause: &CatchClause) {
-        if let Some(pat) = &clause.param {
-            self.unknown(pat);
-        }
-        clause.visit_children_with(self);
-    }
-
-    fn visit_import_decl(&mut self, import: &ImportDecl) {
-        let module = Root::Module(import.src.value.to_string_lossy().as_ref().into());
-        for specifier in &import.specifiers {
-            let (local, path) = match specifier {
-                ImportSpecifier::Named(named) => {
-                    let name = match &named.imported {
-                        Some(ModuleExportName::Ident(name)) => name.sym.to_string(),
-                        Some(ModuleExportName::Str(name)) => name.value.to_string_lossy().into_owned(),
-                        None => named.local.sym.to_string(),
-                    };
-                    (&named.local, vec![Key::Name(name.into())])
-                }
-                ImportSpecifier::Default(default) => (&default.local, Vec::new()),
-                ImportSpecifier::Namespace(all) => (&all.local, Vec::new()),
-            };
-            self.value(local, Value::thing(module.clone(), path));
-        }
-    }
-
-    fn visit_assign_expr(&mut self, assign: &AssignExpr) {
-        match &assign.left {
-            AssignTarget::Simple(SimpleAssignTarget::Ident(ident)) => match assign.op {
-                AssignOp::Assign => {
-                    let pat = Pat::Ident(ident.clone());
-                    self.pattern(&pat, &assign.right, &[]);
-                }
-                AssignOp::AddAssign => {
-                    let binding = self.names.bindings.entry(ident.to_id()).or_default();
-                    binding.writes += 1;
-                    binding.appended.push(shallow(&assign.right));
-                }
-                _ => self.value(ident, Value::Unknown),
-            },
-            AssignTarget::Pat(pat) => {
-                let mut idents = Idents(Vec::new());
-                pat.visit_with(&mut idents);
-                for ident in idents.0 {
-                    self.value(&ident, Value::Unknown);
-                }
-            }
-            AssignTarget::Simple(_) => {}
-        }
-        assign.visit_children_with(self);
-    }
-
-    fn visit_update_expr(&mut self, update: &UpdateExpr) {
-        if let Expr::Ident(ident) = bare(&update.arg) {
-            self.value(ident, Value::Unknown);
-        }
-        update.visit_children_with(self);
-    }
-
-    fn visit_expr_stmt(&mut self, statement: &ExprStmt) {
-        statement.visit_children_with(self);
+        Pat::Expr(_) | Pat::Invalid(_) => {}
     }
 }
 
@@ -658,31 +346,4 @@ pub(crate) fn entity(name: &TsEntityName) -> Expr {
             prop: MemberProp::Ident(name.right.clone()),
         }),
     }
-}
-
-/// A copy of an expression; of a function, a name is enough, and what is inside of it is not copied.
-fn shallow(expr: &Expr) -> Expr {
-    match bare(expr) {
-        Expr::Fn(function) if !returns_this(expr) => Expr::Fn(swc_ecma_ast::FnExpr {
-            ident: None,
-            function: Box::new(Function { span: function.function.span, ..Function::default() }),
-        }),
-        Expr::Arrow(arrow) => Expr::Arrow(ArrowExpr { span: arrow.span, ..ArrowExpr::default() }),
-        Expr::Class(class) => Expr::Class(swc_ecma_ast::ClassExpr {
-            ident: None,
-            class: Box::new(swc_ecma_ast::Class { span: class.class.span, ..Default::default() }),
-        }),
-        _ => expr.clone(),
-    }
-}
-
-/// All names of a pattern.
-struct Idents(Vec<Ident>);
-
-impl Visit for Idents {
-    fn visit_binding_ident(&mut self, ident: &swc_ecma_ast::BindingIdent) {
-        self.0.push(ident.id.clone());
-    }
-
-    fn visit_expr(&mut self, _: &Expr) {}
 }

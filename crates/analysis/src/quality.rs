@@ -84,7 +84,7 @@ const SECURITY: &str = "securityAwareness";
 pub(crate) struct Subject<'a> {
     pub(crate) program: &'a Program,
     pub(crate) comments: &'a SingleThreadedComments,
-    pub(crate) names: &'a Names,
+    pub(crate) names: &'a Names<'a>,
     pub(crate) facts: &'a Facts,
     pub(crate) lines: &'a Lines<'a>,
     pub(crate) found: &'a Found,
@@ -157,7 +157,7 @@ fn improvements(scores: &CategoryScores) -> Vec<String> {
 }
 
 struct Walk<'a> {
-    names: &'a Names,
+    names: &'a Names<'a>,
     lines: &'a Lines<'a>,
     issues: Vec<QualityIssue>,
     /// Loops around what is visited.

@@ -1,35 +1,45 @@
 //! Regular expressions that some text makes slow: a check for `ReDoS`.
 //!
-//! In three stages: the pattern becomes an automaton with a path for each way to match (`parser`, `automaton`); where
+//! In three stages: the pattern becomes an automaton with a path for each way to match (`parser`, `construction`); where
 //! the number of paths grows without bound, a word shows it (`ambiguity`); and that word is made into an attack, and
-//! tried on a backtracking engine that counts its steps (`attack`, `engine`).
+//! tried on a backtracking engine that counts its steps (`attack`, `slowness`, `engine`).
 //! Invariant: nothing is called risky that has not been slow, and every stage has a limit. A pattern beyond one of them
 //! is unknown, and never taken to be safe.
 
+mod allowance;
 mod alphabet;
 mod ambiguity;
 mod attack;
 mod automaton;
+mod boundary;
 mod charset;
 mod classes;
+mod construction;
+mod context;
 mod engine;
 mod exploration;
+mod flags;
 mod parser;
 mod program;
+mod slowness;
+mod suffix;
 mod syntax;
 mod unicode;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use allowance::Allowance;
+
 use alphabet::Alphabet;
-use ambiguity::Ambiguity;
-use attack::Prover;
-use automaton::Direction;
-use exploration::Allowance;
-use parser::Flags;
+use ambiguity::{Ambiguity, Kind, MAX_CANDIDATES};
+use attack::{Prover, Pumps};
+use construction::Part;
+use engine::Search;
+use flags::Flags;
 use program::Program;
-use syntax::Reject;
+use slowness::Trials;
+use syntax::{Direction, Reject};
 
 /// What the check says of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +66,8 @@ pub(crate) enum Risk {
     Polynomial {
         /// What was measured: a lower bound where it is high.
         degree: u32,
-        /// Each single attempt at a match is fast; it is that the search tries again from each place of the text.
+        /// Each single attempt at a match is fast; it is that the search tries again from each place of the text. This
+        /// is looked for only where a loop begins the pattern.
         by_search: bool,
         /// A text that shows it.
         attack: Attack,
@@ -77,57 +88,64 @@ const MAX_LENGTH: usize = 64 << 10;
 /// How many parts of a pattern are looked at for themselves: the whole, and lookarounds that read the other way.
 const MAX_PARTS: usize = 16;
 
-/// How many candidates for each kind of risk are tried in each part.
-const MAX_CANDIDATES: usize = 16;
+/// How long a text can be made of a candidate: this many characters, if it is repeated as often as is needed.
+const MAX_TEXT: usize = 10_000;
+
+/// How many steps a range of characters takes, to be read and told from others.
+const RANGE: usize = 20;
 
 /// How many steps the search for candidates takes.
-const MAX_EXPLORED: u32 = 500_000;
+const MAX_EXPLORED: u32 = 100_000;
 
 /// How many steps the engine takes.
-const MAX_RUN: u32 = 1_500_000;
+const MAX_RUN: u32 = 1_000_000;
 
-/// Whether some text makes a pattern slow.
-pub(crate) fn check(pattern: &str, flags: &str) -> Verdict {
+/// Whether some text makes a pattern slow. All patterns of a source share an allowance, and have no more than a part of
+/// it each.
+pub(crate) fn check(pattern: &str, flags: &str, allowance: &Allowance) -> Verdict {
     let Some(flags) = Flags::of(flags) else { return Verdict::Invalid };
-    if pattern.len() > MAX_LENGTH {
+    if pattern.len() > MAX_LENGTH || allowance.left() == 0 {
         return Verdict::Unknown;
     }
-    match examine(pattern, flags) {
+    match examine(pattern, flags, allowance) {
         Ok(verdict) => verdict,
         Err(Reject::Invalid) => Verdict::Invalid,
         Err(Reject::TooLarge) => Verdict::Unknown,
     }
 }
 
-fn examine(pattern: &str, flags: Flags) -> Result<Verdict, Reject> {
+fn examine(pattern: &str, flags: Flags, allowance: &Allowance) -> Result<Verdict, Reject> {
     let pattern = parser::parse(pattern, flags)?;
     if !pattern.root.repeats() {
         return Ok(Verdict::Safe);
     }
     let alphabet = Alphabet::of(&pattern.sets, pattern.last_character())?;
-    let groups = automaton::groups(&pattern);
+    let bodies = pattern.bodies();
     let program = Program::of(&pattern);
-    let (explored, run) = (Allowance::of(MAX_EXPLORED), Allowance::of(MAX_RUN));
+    let ranges: usize = pattern.sets.iter().map(|set| set.ranges().len()).sum();
+    allowance.take(RANGE * ranges);
+    let (explored, run) = (allowance.part(MAX_EXPLORED), allowance.part(MAX_RUN));
+    let trials = Trials { pattern: &pattern, alphabet: &alphabet, program: &program, allowance: &run };
+    let contexts = if pattern.sticky { Vec::new() } else { context::contexts(&pattern, &alphabet) };
     let mut worst = Worst::default();
-    let mut parts = vec![(&pattern.root, Direction::Forward)];
+    let mut parts = vec![Part { node: &pattern.root, direction: Direction::Forward }];
     for _ in 0..MAX_PARTS {
         let Some(part) = parts.pop() else { break };
-        let (automaton, inner) = automaton::automaton(part, &groups, &alphabet)?;
-        parts.extend(inner);
-        let prover = Prover {
-            pattern: &pattern,
-            alphabet: &alphabet,
-            program: &program,
-            automaton: &automaton,
-            direction: part.1,
-            allowance: &run,
+        let Ok((automaton, inner)) = construction::construct(part, &bodies, &alphabet, allowance) else {
+            worst.left_out = true;
+            break;
         };
+        parts.extend(inner);
+        let prover = Prover { trials, contexts: &contexts, automaton: &automaton, direction: part.direction };
         worst.look_at(&prover, &Ambiguity::new(&automaton, &explored));
         if worst.is_exponential() {
             break;
         }
     }
     worst.left_out |= !parts.is_empty() || explored.left() == 0 || run.left() == 0;
+    worst.search(trials);
+    allowance.give_back(explored);
+    allowance.give_back(run);
     Ok(worst.verdict())
 }
 
@@ -142,13 +160,18 @@ struct Worst {
 impl Worst {
     fn look_at(&mut self, prover: &Prover<'_>, ambiguity: &Ambiguity<'_>) {
         for find in [Ambiguity::doublings, Ambiguity::splittings, Ambiguity::restarts] {
-            let candidates = find(ambiguity);
-            self.left_out |= candidates.len() > MAX_CANDIDATES;
-            for variants in [false, true] {
-                for candidate in candidates.iter().take(MAX_CANDIDATES) {
-                    self.add(prover.prove(candidate, variants));
-                    if self.is_exponential() {
-                        return;
+            if self.is_exponential() {
+                return;
+            }
+            let mut candidates = find(ambiguity);
+            let all = candidates.len();
+            candidates.retain(|candidate| candidate.prefix.len() + 20 * candidate.pump.len() <= MAX_TEXT);
+            // If there are as many as there may be, there are likely more.
+            self.left_out |= all == MAX_CANDIDATES || candidates.len() < all;
+            for tried in [Pumps::Plain, Pumps::Variants] {
+                for candidate in &candidates {
+                    if self.could_be_worse(candidate.kind, tried) {
+                        self.add(prover.prove(candidate, tried));
                     }
                 }
             }
@@ -169,6 +192,26 @@ impl Worst {
         matches!(self.risk, Some(Risk::Exponential { .. }))
     }
 
+    /// Whether to try a candidate, after what was found. If attempts are slow, so are searches, and the variants of a
+    /// pump are as slow as the pump.
+    fn could_be_worse(&self, kind: Kind, tried: Pumps) -> bool {
+        let attempts_are_slow = self.rank().is_some_and(|(in_attempt, _)| in_attempt);
+        match kind {
+            Kind::Doubling => !self.is_exponential(),
+            Kind::Splitting => !self.is_exponential() && (tried == Pumps::Plain || !attempts_are_slow),
+            Kind::Restarting => !attempts_are_slow,
+        }
+    }
+
+    /// A search tries again from each place, which may add to the degree.
+    fn search(&mut self, trials: Trials<'_>) {
+        if let Some(Risk::Polynomial { degree, by_search: false, attack }) = &mut self.risk
+            && !trials.pattern.sticky
+        {
+            *degree = trials.degree(attack, Search::Everywhere).unwrap_or(0).max(*degree);
+        }
+    }
+
     /// What is only slow by search says nothing of what was left out.
     fn verdict(self) -> Verdict {
         match self.risk {
@@ -180,7 +223,7 @@ impl Worst {
 }
 
 impl Risk {
-    /// Larger for what is worse: whether it matters for a single attempt, and how much.
+    /// Larger for what is worse: whether it is in a single attempt, and how much.
     fn rank(&self) -> (bool, u32) {
         match self {
             Self::Exponential { .. } => (true, u32::MAX),

@@ -62,7 +62,7 @@ pub(crate) const RULES: [&Rule; 17] = [
 pub(crate) struct Source<'a> {
     pub(crate) text: &'a str,
     pub(crate) program: &'a Program,
-    pub(crate) names: &'a Names,
+    pub(crate) names: &'a Names<'a>,
     pub(crate) facts: &'a Facts,
 }
 

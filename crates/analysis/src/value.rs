@@ -5,7 +5,11 @@
 //!
 //! Invariant: what is not certain is [`Value::Unknown`]; a thing's path never claims a member that is not there.
 
+use std::cell::RefCell;
 use std::rc::Rc;
+
+/// The step of a path that is a call.
+const RESULT: &str = "()";
 
 /// The longest text that is folded, in bytes.
 const TEXT: usize = 8 << 10;
@@ -31,6 +35,34 @@ pub(crate) enum Value {
 pub(crate) struct Thing {
     pub(crate) root: Root,
     pub(crate) path: Vec<Key>,
+    /// What the source says of what the path starts at.
+    pub(crate) known: Option<Known>,
+}
+
+/// Something that the source makes, by its number in [`Names`](crate::names::Names).
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Known {
+    Function(u32),
+    Object(u32),
+    Class(u32),
+    Instance(u32),
+    /// An object that was put together while a function was worked out.
+    Made(Rc<Made>),
+    /// `new Map(…)`, `new TextDecoder()`: what a class of the language makes.
+    Builtin(Rc<str>),
+}
+
+/// The properties of an object that was put together.
+#[derive(Debug, Default)]
+pub(crate) struct Made {
+    pub(crate) class: Option<u32>,
+    pub(crate) props: RefCell<Vec<(Rc<str>, Value)>>,
+}
+
+impl PartialEq for Made {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
 }
 
 /// Where a path starts.
@@ -97,6 +129,11 @@ impl Thing {
         }
     }
 
+    /// Whether this is something that a call gave, or a member of that.
+    pub(crate) fn is_result(&self) -> bool {
+        self.path.iter().any(|key| key.name() == Some(RESULT))
+    }
+
     /// The last name of the path.
     pub(crate) fn last(&self) -> Option<&str> {
         self.path.last().and_then(Key::name)
@@ -115,7 +152,7 @@ impl Thing {
         };
         for key in &self.path {
             match key {
-                Key::Name(name) if shown.is_empty() => shown.push_str(name),
+                Key::Name(name) if shown.is_empty() || &**name == RESULT => shown.push_str(name),
                 Key::Name(name) => {
                     shown.push('.');
                     shown.push_str(name);
@@ -133,7 +170,39 @@ impl Value {
     }
 
     pub(crate) fn thing(root: Root, path: Vec<Key>) -> Self {
-        Self::Thing(Rc::new(Thing { root, path }))
+        Self::Thing(Rc::new(Thing { root, path, known: None }))
+    }
+
+    /// Something that the source makes.
+    pub(crate) fn known(literal: Literal, known: Known) -> Self {
+        Self::Thing(Rc::new(Thing { root: Root::Literal(literal), path: Vec::new(), known: Some(known) }))
+    }
+
+    /// An object with these properties.
+    pub(crate) fn made(props: Vec<(Rc<str>, Self)>) -> Self {
+        Self::known(Literal::Object, Known::Made(Rc::new(Made { class: None, props: RefCell::new(props) })))
+    }
+
+    /// What the source makes, if this is it and no member of it.
+    pub(crate) fn as_known(&self) -> Option<&Known> {
+        self.as_thing().filter(|thing| thing.path.is_empty()).and_then(|thing| thing.known.as_ref())
+    }
+
+    /// Whether anything is known of it that a function could make something of.
+    pub(crate) fn is_known(&self) -> bool {
+        match self {
+            Self::Unknown | Self::Undefined => false,
+            Self::Thing(thing) => matches!(thing.root, Root::Global | Root::Module(_)) || thing.known.is_some(),
+            _ => true,
+        }
+    }
+
+    /// Of a value that may be another one, what matters is whether it may be a global or a module.
+    pub(crate) fn reached(self) -> Self {
+        match self {
+            Self::Thing(thing) if matches!(thing.root, Root::Global | Root::Module(_)) => Self::Thing(thing),
+            _ => Self::Unknown,
+        }
     }
 
     pub(crate) fn global(name: &str) -> Self {
@@ -144,6 +213,28 @@ impl Value {
             // The names by which the global object is reached.
             "globalThis" | "window" | "self" | "global" | "frames" => Self::thing(Root::Global, Vec::new()),
             _ => Self::thing(Root::Global, vec![Key::Name(name.into())]),
+        }
+    }
+
+    /// What a module gives. Some are globals by another name.
+    pub(crate) fn module(name: &str, path: Vec<Key>) -> Self {
+        let global = match name.strip_prefix("node:").unwrap_or(name) {
+            "bun" => "Bun",
+            "process" => "process",
+            _ => return Self::thing(Root::Module(name.into()), path),
+        };
+        let path = path.into_iter().filter(|key| key.name() != Some("default"));
+        Self::thing(Root::Global, std::iter::once(Key::Name(global.into())).chain(path).collect())
+    }
+
+    /// What a call of this thing gives: a file, a connection.
+    pub(crate) fn result(&self) -> Self {
+        match self {
+            Self::Thing(thing) if thing.root != Root::Somewhere && thing.path.len() < 16 => {
+                let path = [thing.path.as_slice(), &[Key::Name(RESULT.into())]].concat();
+                Self::thing(thing.root.clone(), path)
+            }
+            _ => Self::thing(Root::Somewhere, Vec::new()),
         }
     }
 
@@ -291,7 +382,7 @@ impl Value {
             return Self::Unknown;
         }
         path.push(key);
-        Self::thing(thing.root.clone(), path)
+        Self::Thing(Rc::new(Thing { root: thing.root.clone(), path, known: thing.known.clone() }))
     }
 }
 
@@ -324,7 +415,7 @@ pub(crate) fn whole(number: f64) -> Option<usize> {
     ((0.0..=1e6).contains(&number) && number.fract() == 0.0).then_some(number as usize)
 }
 
-fn length(len: usize) -> f64 {
+pub(crate) fn length(len: usize) -> f64 {
     f64::from(u32::try_from(len).unwrap_or(u32::MAX))
 }
 

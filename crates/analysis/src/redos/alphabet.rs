@@ -78,8 +78,7 @@ impl Letters {
     }
 
     pub(super) fn without(self, other: Self) -> Self {
-        let [a, b, c, d] = other.0;
-        self & Self([!a, !b, !c, !d])
+        self & Self(other.0.map(|bits| !bits))
     }
 
     pub(super) fn iter(self) -> impl DoubleEndedIterator<Item = Letter> {
@@ -99,7 +98,7 @@ impl BitAnd for Letters {
     type Output = Self;
 
     fn bitand(self, other: Self) -> Self {
-        Self(std::array::from_fn(|index| self.0[index] & other.0[index]))
+        Self(std::array::from_fn(|at| self.0[at] & other.0[at]))
     }
 }
 
@@ -107,7 +106,7 @@ impl BitOr for Letters {
     type Output = Self;
 
     fn bitor(self, other: Self) -> Self {
-        Self(std::array::from_fn(|index| self.0[index] | other.0[index]))
+        Self(std::array::from_fn(|at| self.0[at] | other.0[at]))
     }
 }
 
@@ -149,7 +148,7 @@ impl Alphabet {
         self.runs[after.saturating_sub(1)].1
     }
 
-    pub(super) fn letters(&self) -> impl Iterator<Item = Letter> {
+    pub(super) fn letters(&self) -> impl DoubleEndedIterator<Item = Letter> + ExactSizeIterator {
         (0..=Letter::MAX).take(self.shown.len())
     }
 

@@ -6,9 +6,10 @@
 //! detection of `DoS` vulnerabilities in programs that use regular expressions" (2017).
 //! Invariant: a candidate is a word that has the paths it says. Whether it makes a match slow is for others to prove.
 
+use super::allowance::Allowance;
 use super::alphabet::{Letter, Letters};
 use super::automaton::{Automaton, Edge, State};
-use super::exploration::{Allowance, Components, Exploration};
+use super::exploration::{Components, Exploration};
 
 /// A word that leads to a state, and one that leads from there to more and more paths.
 #[derive(Debug, Clone)]
@@ -34,6 +35,12 @@ pub(super) enum Kind {
     Restarting,
 }
 
+/// How many candidates of a kind there are at most.
+pub(super) const MAX_CANDIDATES: usize = 16;
+
+/// How many pairs of loops that split are looked for.
+const MAX_SPLITS: usize = 64;
+
 /// How many ways to double are looked for in one component.
 const MAX_DOUBLINGS: usize = 6;
 
@@ -51,6 +58,8 @@ const HARMLESS: u32 = 5_000_000;
 pub(super) struct Ambiguity<'a> {
     automaton: &'a Automaton,
     components: Components,
+    /// Where each state is among those of its component.
+    places: Vec<usize>,
     /// All letters of the loops of each component.
     letters: Vec<Letters>,
     allowance: &'a Allowance,
@@ -61,14 +70,24 @@ pub(super) struct Ambiguity<'a> {
 struct Split {
     first: usize,
     second: usize,
-    candidate: Candidate,
+    origin: State,
+    pump: Vec<Letters>,
 }
 
 impl<'a> Ambiguity<'a> {
     pub(super) fn new(automaton: &'a Automaton, allowance: &'a Allowance) -> Self {
         let targets: Vec<Vec<State>> =
             automaton.states.iter().map(|edges| edges.iter().map(|edge| edge.to).collect()).collect();
-        let components = Components::of(&targets);
+        let mut components = Components::of(&targets);
+        let reachable = reachable(automaton.start, &targets);
+        // Of a component, either all states are reachable or none is.
+        components.cyclic.iter_mut().for_each(|members| members.retain(|member| reachable[*member]));
+        let mut places = vec![0; automaton.states.len()];
+        for members in &components.cyclic {
+            for (place, state) in members.iter().enumerate() {
+                places[*state] = place;
+            }
+        }
         let mut letters = vec![Letters::default(); components.cyclic.len()];
         for (state, edges) in automaton.states.iter().enumerate() {
             let component = components.of[state];
@@ -76,12 +95,13 @@ impl<'a> Ambiguity<'a> {
                 letters[component] = letters[component] | edge.letters;
             }
         }
-        Self { automaton, components, letters, allowance }
+        Self { automaton, components, places, letters, allowance }
     }
 
     /// Exponential candidates: two paths from a state back to itself on one word.
     pub(super) fn doublings(&self) -> Vec<Candidate> {
-        (0..self.components.cyclic.len()).flat_map(|component| self.doublings_in(component)).collect()
+        let components = 0..self.components.cyclic.len();
+        components.flat_map(|component| self.doublings_in(component)).take(MAX_CANDIDATES).collect()
     }
 
     /// Explores pairs of states that one word leads to from one state. Two paths that meet again are a way to double.
@@ -142,7 +162,7 @@ impl<'a> Ambiguity<'a> {
     fn detour(&self, origin: State, letter: Letter) -> Option<Vec<Letters>> {
         let mut around = Exploration::new([origin]);
         while let Some((node, state)) = around.next() {
-            for edge in self.inner(state) {
+            for edge in self.inner(state).take_while(|_| self.allowance.spend()) {
                 if edge.letters.contains(letter) {
                     let (_, there) = around.trace(node, Some(Letters::one(letter)));
                     return Some([there, self.word(edge.to, origin)?].concat());
@@ -157,14 +177,22 @@ impl<'a> Ambiguity<'a> {
     pub(super) fn splittings(&self) -> Vec<Candidate> {
         let loops: Vec<usize> =
             (0..self.components.cyclic.len()).rev().filter(|it| !self.components.cyclic[*it].is_empty()).collect();
-        let mut splits = Vec::new();
-        for (place, first) in loops.iter().enumerate() {
-            for second in &loops[place + 1..] {
-                if self.letters[*first].meets(self.letters[*second]) {
-                    splits.extend(self.split(*first, *second));
-                }
-            }
-        }
+        let pairs = loops.iter().enumerate().flat_map(|(place, first)| {
+            let later = loops[place + 1..].iter();
+            later.take_while(|_| self.allowance.spend()).map(|second| (*first, *second))
+        });
+        let meeting = pairs.filter(|(first, second)| self.letters[*first].meets(self.letters[*second]));
+        let mut splits: Vec<Split> =
+            meeting.flat_map(|(first, second)| self.split(first, second)).take(MAX_SPLITS).collect();
+        self.retain_harmful(&mut splits);
+        splits.sort_by_key(|split| split.pump.len());
+        splits.truncate(MAX_CANDIDATES);
+        let candidate = |split: Split| self.candidate(Kind::Splitting, split.origin, split.pump);
+        splits.into_iter().filter_map(candidate).collect()
+    }
+
+    /// Leaves out chains of loops whose bounds are low.
+    fn retain_harmful(&self, splits: &mut Vec<Split>) {
         let visits = |component: usize| {
             let members = self.components.cyclic[component].iter();
             members.map(|state| self.automaton.visits[*state]).max().unwrap_or(1)
@@ -174,16 +202,14 @@ impl<'a> Ambiguity<'a> {
         let mut up_to: Vec<u32> = (0..self.letters.len()).map(visits).collect();
         let mut from = up_to.clone();
         splits.sort_by_key(|split| std::cmp::Reverse((split.first, split.second)));
-        for Split { first, second, .. } in &splits {
+        for Split { first, second, .. } in &*splits {
             up_to[*second] = up_to[*second].max(up_to[*first].saturating_mul(visits(*second)));
         }
         splits.sort_by_key(|split| (split.second, split.first));
-        for Split { first, second, .. } in &splits {
+        for Split { first, second, .. } in &*splits {
             from[*first] = from[*first].max(from[*second].saturating_mul(visits(*first)));
         }
         splits.retain(|split| up_to[split.first].saturating_mul(from[split.second]) >= HARMLESS);
-        splits.sort_by_key(|split| split.candidate.prefix.len() + split.candidate.pump.len());
-        splits.into_iter().map(|split| split.candidate).collect()
     }
 
     /// Explores the product of two components. One state of each component of the product is enough: what holds for
@@ -191,14 +217,10 @@ impl<'a> Ambiguity<'a> {
     fn split(&self, first: usize, second: usize) -> Vec<Split> {
         let (left, right) = (&self.components.cyclic[first], &self.components.cyclic[second]);
         if left.len() * right.len() > MAX_PRODUCT {
-            self.allowance.take(u32::MAX);
+            self.allowance.take(usize::MAX);
             return Vec::new();
         }
         let pairs: Vec<(State, State)> = left.iter().flat_map(|p| right.iter().map(|q| (*p, *q))).collect();
-        let number = |(p, q): (State, State)| {
-            let p = left.iter().position(|state| *state == p)?;
-            Some(p * right.len() + right.iter().position(|state| *state == q)?)
-        };
         let mut edges = Vec::with_capacity(pairs.len());
         for (p, q) in &pairs {
             let mut targets = Vec::new();
@@ -208,7 +230,7 @@ impl<'a> Ambiguity<'a> {
                         return Vec::new();
                     }
                     if one.letters.meets(other.letters) {
-                        targets.extend(number((one.to, other.to)));
+                        targets.push(self.places[one.to] * right.len() + self.places[other.to]);
                     }
                 }
             }
@@ -217,31 +239,32 @@ impl<'a> Ambiguity<'a> {
         let product = Components::of(&edges);
         let entries: Vec<(State, State)> =
             product.cyclic.iter().filter_map(|members| members.first().map(|member| pairs[*member])).collect();
-        entries
-            .into_iter()
-            .filter_map(|(p, q)| self.splitting(p, q))
-            .map(|candidate| Split { first, second, candidate })
-            .collect()
+        let split = |(p, q)| Some(Split { first, second, origin: p, pump: self.splitting(p, q)? });
+        entries.into_iter().filter_map(split).collect()
     }
 
     /// A word with the paths from `p` to `p`, from `p` to `q` and from `q` to `q`.
-    fn splitting(&self, p: State, q: State) -> Option<Candidate> {
+    fn splitting(&self, p: State, q: State) -> Option<Vec<Letters>> {
         let second = self.components.of[q];
         let mut triples = Exploration::new([(p, p, q)]);
         while let Some((node, (x, y, z))) = triples.next() {
             for one in self.inner(x) {
-                for other in self.inner(z).filter(|other| other.letters.meets(one.letters)) {
-                    for way in self.automaton.states[y].iter().filter(|way| self.components.of[way.to] >= second) {
-                        if !self.allowance.spend() {
-                            return None;
-                        }
-                        let letters = one.letters & other.letters & way.letters;
-                        if letters.is_empty() {
+                for other in self.inner(z) {
+                    if !self.allowance.spend() {
+                        return None;
+                    }
+                    let common = one.letters & other.letters;
+                    if common.is_empty() {
+                        continue;
+                    }
+                    for way in self.automaton.states[y].iter().take_while(|_| self.allowance.spend()) {
+                        let letters = common & way.letters;
+                        if letters.is_empty() || self.components.of[way.to] < second {
                             continue;
                         }
                         let reached = (one.to, way.to, other.to);
                         if reached == (p, q, q) {
-                            return self.candidate(Kind::Splitting, p, triples.trace(node, Some(letters)).1);
+                            return Some(triples.trace(node, Some(letters)).1);
                         }
                         triples.reach(reached, node, letters);
                     }
@@ -253,14 +276,14 @@ impl<'a> Ambiguity<'a> {
 
     /// Candidates for a search that begins with a loop: from each place in it, the loop can be entered again.
     pub(super) fn restarts(&self) -> Vec<Candidate> {
-        self.automaton.leading.iter().filter_map(|entry| self.restart(*entry)).collect()
+        self.automaton.leading.iter().filter_map(|entry| self.restart(*entry)).take(MAX_CANDIDATES).collect()
     }
 
     /// The shortest way around that ends with a letter by which the loop can be entered.
     fn restart(&self, entry: Edge) -> Option<Candidate> {
         let mut around = Exploration::new([entry.to]);
         while let Some((node, state)) = around.next() {
-            for edge in self.inner(state) {
+            for edge in self.inner(state).take_while(|_| self.allowance.spend()) {
                 let last = edge.letters & entry.letters;
                 if edge.to == entry.to && !last.is_empty() {
                     let (_, pump) = around.trace(node, Some(last));
@@ -285,10 +308,23 @@ impl<'a> Ambiguity<'a> {
             if state == to {
                 return Some(states.trace(node, None).1);
             }
-            for edge in &self.automaton.states[state] {
+            for edge in self.automaton.states[state].iter().take_while(|_| self.allowance.spend()) {
                 states.reach(edge.to, node, edge.letters);
             }
         }
         None
     }
+}
+
+/// Which states some word leads to.
+fn reachable(start: State, targets: &[Vec<State>]) -> Vec<bool> {
+    let mut reachable = vec![false; targets.len()];
+    let mut open = vec![start];
+    while let Some(state) = open.pop() {
+        if !reachable[state] {
+            reachable[state] = true;
+            open.extend(&targets[state]);
+        }
+    }
+    reachable
 }

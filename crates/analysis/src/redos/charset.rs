@@ -32,8 +32,11 @@ pub(super) const SPACE: &[(u32, u32)] = &[
 /// What ends a line: `.` does not match it, and `^` and `$` see it with the flag `m`.
 pub(super) const NEWLINES: &[(u32, u32)] = &[(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)];
 
-/// Ranges of more characters than this are those of scripts without cases, or of several scripts.
+/// What has more characters than this beyond ASCII is no alphabet, but a script without cases, or several scripts.
 const MAX_ALPHABET: u32 = 1024;
+
+/// The last character of Latin-1.
+const LATIN: u32 = 0xFF;
 
 impl CharSet {
     /// The characters of any ranges, in any order.
@@ -99,18 +102,18 @@ impl CharSet {
     }
 
     /// The set and the other cases of its letters, as the flag `i` wants it. Beyond ASCII, no more than `left` letters
-    /// are looked up, and none of a range that is larger than any alphabet.
+    /// are looked up, and those of Latin-1 alone where a set is larger than any alphabet.
     pub(super) fn with_both_cases(&self, left: &mut u32) -> Self {
         let mut ranges = self.ranges.clone();
+        let beyond_ascii = self.ranges.iter().filter(|(_, high)| *high >= 0x80);
+        let is_alphabet = beyond_ascii.map(|(low, high)| high - low.max(&0x80) + 1).sum::<u32>() <= MAX_ALPHABET;
         for &(low, high) in &self.ranges {
             for (from, to, other) in [(0x41, 0x5A, 0x61), (0x61, 0x7A, 0x41)] {
                 if low.max(from) <= high.min(to) {
                     ranges.push((low.max(from) - from + other, high.min(to) - from + other));
                 }
             }
-            if high - low > MAX_ALPHABET {
-                continue;
-            }
+            let high = if is_alphabet { high } else { high.min(LATIN) };
             for unit in low.max(0x80)..high.saturating_add(1).min(low.max(0x80).saturating_add(*left)) {
                 *left -= 1;
                 ranges.extend(other_cases(unit).map(|other| (other, other)));
@@ -118,6 +121,20 @@ impl CharSet {
         }
         Self::of(&ranges)
     }
+}
+
+/// The characters of a text, as a pattern sees them.
+pub(super) fn units(text: &str, unicode: bool) -> Vec<u32> {
+    if unicode { text.chars().map(u32::from).collect() } else { text.encode_utf16().map(u32::from).collect() }
+}
+
+/// The text of characters. What only halves of characters say is lost.
+pub(super) fn text(units: &[u32]) -> String {
+    let halves = units.iter().flat_map(|unit| match char::from_u32(*unit) {
+        Some(c) => c.encode_utf16(&mut [0; 2]).to_vec(),
+        None => u16::try_from(*unit).into_iter().collect(),
+    });
+    String::from_utf16_lossy(&halves.collect::<Vec<_>>())
 }
 
 /// The lower and the upper case of a character beyond ASCII, where each is one character beyond ASCII.

@@ -4,10 +4,9 @@
 //! as it is given, and its memory is bounded by them.
 
 use super::alphabet::{Alphabet, Letter};
-use super::automaton::Direction;
 use super::charset::{NEWLINES, WORD, other_cases};
 use super::program::{Program, Step};
-use super::syntax::Assertion;
+use super::syntax::{Assertion, Direction};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +15,16 @@ pub(super) enum End {
     NoMatch,
     /// It was out of steps.
     Exhausted,
+}
+
+/// Where a match may begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Search {
+    /// At one place.
+    At(usize),
+    AtEnd,
+    /// At any place, which is tried one after the other.
+    Everywhere,
 }
 
 /// A text that a program runs on.
@@ -44,6 +53,9 @@ enum Undo {
     },
 }
 
+/// How many registers are cleared in the time of a step.
+const CLEARED: usize = 16;
+
 /// A register that notes no place.
 const UNSET: usize = usize::MAX;
 
@@ -54,14 +66,17 @@ impl<'a> Engine<'a> {
         Self { program, alphabet, text, letters, registers, stack: Vec::new(), steps_left: 0 }
     }
 
-    /// Looks for a match from the first place on, or only there; and how many steps that took.
-    pub(super) fn run(mut self, everywhere: bool, steps: u32) -> (End, u32) {
+    /// Looks for a match; and how many steps that took.
+    pub(super) fn run(mut self, search: Search, steps: u32) -> (End, u32) {
         self.steps_left = steps;
-        let last = if everywhere { self.text.len() } else { 0 };
+        let starts = match search {
+            Search::At(place) => place..=place.min(self.text.len()),
+            Search::AtEnd => self.text.len()..=self.text.len(),
+            Search::Everywhere => 0..=self.text.len(),
+        };
         let mut end = End::NoMatch;
-        for start in 0..=last {
-            self.registers.fill(UNSET);
-            self.stack.clear();
+        for start in starts {
+            // An attempt that fails undoes all that it did.
             end = self.attempt(0, start);
             if end != End::NoMatch {
                 break;
@@ -178,7 +193,10 @@ impl<'a> Engine<'a> {
 
     fn begin_round(&mut self, number: usize, at: usize) {
         self.set(self.program.counter(number) + 1, at);
-        for register in self.program.rounds[number].forgets.clone() {
+        let forgets = self.program.rounds[number].forgets.clone();
+        // A round of many groups takes time that the steps would not show.
+        self.spend(forgets.len() / CLEARED);
+        for register in forgets {
             if self.registers[register] != UNSET {
                 self.set(register, UNSET);
             }

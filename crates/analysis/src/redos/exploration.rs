@@ -1,8 +1,8 @@
 //! Searching graphs: breadth first with a way back, and strongly connected components.
 //!
-//! Invariant: neither calls itself, and an exploration stops when its steps are spent, so that no graph is too large.
+//! Invariant: neither calls itself, and an exploration goes on only as long as it is asked to, so that no graph is too
+//! large.
 
-use std::cell::Cell;
 use std::collections::HashSet;
 use std::hash::Hash;
 
@@ -22,10 +22,6 @@ struct Reached<K> {
     /// The node it was reached from, and by which letters; a root has none.
     from: Option<(usize, Letters)>,
 }
-
-/// Steps that may still be taken.
-#[derive(Debug)]
-pub(super) struct Allowance(Cell<u32>);
 
 /// Which component each node is in. Edges lead to components of the same or a smaller number.
 #[derive(Debug)]
@@ -65,28 +61,6 @@ impl<K: Copy + Eq + Hash> Exploration<K> {
         }
         word.reverse();
         (self.nodes[at].key, word)
-    }
-}
-
-impl Allowance {
-    pub(super) fn of(steps: u32) -> Self {
-        Self(Cell::new(steps))
-    }
-
-    /// Takes a step, if there is one left.
-    pub(super) fn spend(&self) -> bool {
-        self.take(1)
-    }
-
-    /// Takes some steps, or else all that are left.
-    pub(super) fn take(&self, steps: u32) -> bool {
-        let left = self.0.get().checked_sub(steps);
-        self.0.set(left.unwrap_or(0));
-        left.is_some()
-    }
-
-    pub(super) fn left(&self) -> u32 {
-        self.0.get()
     }
 }
 

@@ -6,34 +6,19 @@
 
 use std::collections::HashMap;
 
-use super::charset::{CharSet, NEWLINES};
+use super::charset::{CharSet, NEWLINES, units};
+use super::flags::{Flags, Modes};
 use super::syntax::{Assertion, MAX_DEPTH, Node, Pattern, Reject, Repeat};
 use super::unicode;
 
 /// How many ranges the sets of a pattern may have together, the same set counted as often as it occurs.
-const MAX_RANGES: usize = 200_000;
+const MAX_RANGES: usize = 100_000;
+
+/// How many groups may have the same name.
+const MAX_NAMESAKES: usize = 16;
 
 /// How many letters beyond ASCII have their other case looked up.
-const MAX_FOLDED: u32 = 20_000;
-
-/// What the flags of a pattern say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Flags {
-    pub(super) modes: Modes,
-    /// `u` or `v`.
-    pub(super) unicode: bool,
-    /// `v`
-    pub(super) set_notation: bool,
-    pub(super) sticky: bool,
-}
-
-/// The flags that a group such as `(?i:..)` can change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Modes {
-    pub(super) ignore_case: bool,
-    multiline: bool,
-    dot_all: bool,
-}
+const MAX_FOLDED: u32 = 8_000;
 
 /// A pattern that is being read.
 #[derive(Debug)]
@@ -43,7 +28,8 @@ pub(super) struct Parser {
     at: usize,
     pub(super) modes: Modes,
     pub(super) flags: Flags,
-    names: Vec<(Vec<u32>, usize)>,
+    /// The groups of each name: several, if no two of them can take part in one match.
+    names: HashMap<Vec<u32>, Vec<usize>>,
     groups: usize,
     opened: usize,
     depth: usize,
@@ -51,44 +37,6 @@ pub(super) struct Parser {
     numbers: HashMap<CharSet, usize>,
     ranges_left: usize,
     folds_left: u32,
-}
-
-impl Flags {
-    /// `None` where they are not the flags of a regular expression.
-    pub(super) fn of(text: &str) -> Option<Self> {
-        let mut flags = Self::default();
-        for (at, flag) in text.char_indices() {
-            if text[..at].contains(flag) {
-                return None;
-            }
-            match flag {
-                'd' | 'g' => {}
-                'i' => flags.modes.ignore_case = true,
-                'm' => flags.modes.multiline = true,
-                's' => flags.modes.dot_all = true,
-                'u' => flags.unicode = true,
-                'v' => flags.set_notation = true,
-                'y' => flags.sticky = true,
-                _ => return None,
-            }
-        }
-        let both = flags.unicode && flags.set_notation;
-        flags.unicode |= flags.set_notation;
-        (!both).then_some(flags)
-    }
-}
-
-impl Modes {
-    fn set(&mut self, flag: char, on: bool) -> Result<(), Reject> {
-        let mode = match flag {
-            'i' => &mut self.ignore_case,
-            'm' => &mut self.multiline,
-            's' => &mut self.dot_all,
-            _ => return Err(Reject::Invalid),
-        };
-        *mode = on;
-        Ok(())
-    }
 }
 
 /// The tree of a pattern.
@@ -99,7 +47,7 @@ pub(super) fn parse(pattern: &str, flags: Flags) -> Result<Pattern, Reject> {
         at: 0,
         modes: flags.modes,
         flags,
-        names: Vec::new(),
+        names: HashMap::new(),
         groups: 0,
         opened: 0,
         depth: 0,
@@ -116,20 +64,6 @@ pub(super) fn parse(pattern: &str, flags: Flags) -> Result<Pattern, Reject> {
     }
     let Parser { groups, sets, .. } = parser;
     Ok(Pattern { root, sets, groups, unicode: flags.unicode, sticky: flags.sticky })
-}
-
-/// The characters of a text, as a pattern sees them.
-pub(super) fn units(text: &str, unicode: bool) -> Vec<u32> {
-    if unicode { text.chars().map(u32::from).collect() } else { text.encode_utf16().map(u32::from).collect() }
-}
-
-/// The text of characters. What only halves of characters say is lost.
-pub(super) fn text(units: &[u32]) -> String {
-    let halves = units.iter().flat_map(|unit| match char::from_u32(*unit) {
-        Some(c) => c.encode_utf16(&mut [0; 2]).to_vec(),
-        None => u16::try_from(*unit).into_iter().collect(),
-    });
-    String::from_utf16_lossy(&halves.collect::<Vec<_>>())
 }
 
 impl Parser {
@@ -149,7 +83,11 @@ impl Parser {
                     if named {
                         self.at += 2;
                         let name = self.name()?;
-                        self.names.push((name, self.groups));
+                        let groups = self.names.entry(name).or_default();
+                        groups.push(self.groups);
+                        if groups.len() > MAX_NAMESAKES {
+                            return Err(Reject::TooLarge);
+                        }
                     }
                 }
                 _ => {}
@@ -343,8 +281,10 @@ impl Parser {
 
     fn escape(&mut self) -> Result<Node, Reject> {
         match self.peek() {
-            Some('b') => self.assertion(Assertion::WordBoundary),
-            Some('B') => self.assertion(Assertion::NoWordBoundary),
+            Some(letter @ ('b' | 'B')) => {
+                self.at += 1;
+                Ok(Node::Assertion(if letter == 'b' { Assertion::WordBoundary } else { Assertion::NoWordBoundary }))
+            }
             Some('k') if self.flags.unicode || !self.names.is_empty() => self.named_backreference(),
             Some('1'..='9') => self.numbered_backreference(),
             _ => match self.class_escape()? {
@@ -354,22 +294,14 @@ impl Parser {
         }
     }
 
-    #[expect(clippy::unnecessary_wraps, reason = "its siblings can fail")]
-    fn assertion(&mut self, assertion: Assertion) -> Result<Node, Reject> {
-        self.at += 1;
-        Ok(Node::Assertion(assertion))
-    }
-
     fn named_backreference(&mut self) -> Result<Node, Reject> {
         self.at += 1;
         if !self.eat("<") {
             return Err(Reject::Invalid);
         }
         let name = self.name()?;
-        let groups: Vec<usize> =
-            self.names.iter().filter(|(known, _)| *known == name).map(|(_, group)| *group).collect();
-        let ignore_case = self.modes.ignore_case;
-        if groups.is_empty() { Err(Reject::Invalid) } else { Ok(Node::Backreference { groups, ignore_case }) }
+        let groups = self.names.get(&name).ok_or(Reject::Invalid)?.clone();
+        Ok(Node::Backreference { groups, ignore_case: self.modes.ignore_case })
     }
 
     /// Without `u`, a number that no group has is an octal escape or a plain digit.

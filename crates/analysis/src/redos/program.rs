@@ -5,8 +5,7 @@
 
 use std::ops::Range;
 
-use super::automaton::Direction;
-use super::syntax::{Assertion, Node, Pattern, Repeat};
+use super::syntax::{Assertion, Direction, Node, Pattern, Repeat};
 
 /// A compiled pattern; it starts with the first step.
 #[derive(Debug)]

@@ -61,6 +61,13 @@ pub(super) enum Node {
     },
 }
 
+/// Which way a part of a pattern reads: lookbehinds read backwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    Forward,
+    Backward,
+}
+
 /// What matches without consuming a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Assertion {
@@ -96,6 +103,13 @@ pub(super) struct Shape {
 }
 
 impl Pattern {
+    /// What is in each group that captures; there is none with the number 0.
+    pub(super) fn bodies(&self) -> Vec<Option<&Node>> {
+        let mut bodies = vec![None; self.groups + 1];
+        self.root.collect_bodies(&mut bodies);
+        bodies
+    }
+
     pub(super) fn last_character(&self) -> u32 {
         if self.unicode { unicode::LAST } else { 0xFFFF }
     }
@@ -136,6 +150,23 @@ impl Node {
                 longest: repeat.shape.longest.saturating_mul(repeat.max),
                 plain: repeat.shape.plain && repeat.min == repeat.max,
             },
+        }
+    }
+
+    fn collect_bodies<'a>(&'a self, bodies: &mut [Option<&'a Node>]) {
+        match self {
+            Self::Set(_) | Self::Assertion(_) | Self::Backreference { .. } => {}
+            Self::Sequence(parts) | Self::Choice(parts) => {
+                for part in parts {
+                    part.collect_bodies(bodies);
+                }
+            }
+            Self::Repeat(repeat) => repeat.body.collect_bodies(bodies),
+            Self::Look { body, .. } => body.collect_bodies(bodies),
+            Self::Group { index, body } => {
+                bodies[*index] = Some(body);
+                body.collect_bodies(bodies);
+            }
         }
     }
 

@@ -56,7 +56,7 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
 
 /// The names that hold something sensitive.
 struct Taint<'a> {
-    names: &'a Names,
+    names: &'a Names<'a>,
     tainted: HashSet<Id>,
     /// The parameters of each function that has a name.
     functions: HashMap<Id, Vec<Pat>>,

@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
 const SUGGESTION: &str = "take the value as a parameter, or ask for the capability `secrets`";
 
 fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
-    let paths: [(&[&str], Severity); 9] = [
+    let paths: [(&[&str], Severity); 14] = [
         (&["process", "env"], Severity::High),
         (&["process"], Severity::High),
         (&["Deno"], Severity::High),
@@ -23,6 +23,11 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         (&["document", "cookie"], Severity::High),
         (&["localStorage"], Severity::Medium),
         (&["sessionStorage"], Severity::Medium),
+        (&["indexedDB"], Severity::Medium),
+        (&["navigator"], Severity::Medium),
+        (&["location"], Severity::Medium),
+        (&["Bun", "argv"], Severity::High),
+        (&["require", "main"], Severity::Medium),
     ];
     for (path, severity) in paths {
         for used in source.facts.globals(path) {
@@ -31,9 +36,14 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         }
     }
     for used in &source.facts.uses {
-        if matches!(used.thing.module(), Some("os" | "process")) {
+        if matches!(used.thing.module(), Some("os" | "dotenv")) {
             let message = format!("reads what surrounds the process: `{}`", shown(used));
             findings.add(Severity::High, used.span, message, SUGGESTION);
+        }
+    }
+    for (module, span) in &source.facts.modules {
+        if module == "dotenv" || module == "dotenv/config" {
+            findings.add(Severity::High, *span, format!("reads what surrounds the process: `{module}`"), SUGGESTION);
         }
     }
     for span in &source.facts.import_meta {

@@ -34,9 +34,24 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
             critical(used.span, format!("runs text as code: `{}`", shown(used)));
         }
     }
+    for name in ["ShadowRealm", "WebAssembly"] {
+        for used in source.facts.globals(&[name]) {
+            critical(used.span, format!("runs code that is not in the source: `{name}`"));
+        }
+    }
+    for (module, span) in &source.facts.modules {
+        if module.starts_with("data:") || module.starts_with("blob:") {
+            critical(*span, "imports text as code".to_owned());
+        }
+    }
     let mut timers = Vec::new();
     for call in &source.facts.calls {
         let Some(thing) = call.callee.as_thing() else { continue };
+        if thing.is_global_below(&["document", "createElement"])
+            && call.args.first().and_then(Value::as_text).is_some_and(|name| name.eq_ignore_ascii_case("script"))
+        {
+            critical(call.span, "makes a script element".to_owned());
+        }
         if calls_constructor_with_text(call) {
             critical(call.span, "calls the constructor of something with code".to_owned());
         }
@@ -44,7 +59,7 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
             critical(call.span, format!("reaches the constructor of functions: `{}`", thing.shown()));
         }
         for timer in ["setTimeout", "setInterval", "setImmediate"] {
-            let text = call.args.first().is_some_and(|first| matches!(first, Value::Text(_)))
+            let text = call.args.first().is_some_and(|first| matches!(first, Value::Text(_)) || is_code(first))
                 || call.prefixes.first().is_some_and(|prefix| !prefix.is_empty());
             if thing.is_global_below(&[timer]) && text {
                 let message = format!("runs text as code: `{timer}` with a string");
@@ -65,6 +80,14 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         let message = "`with` hides which names are meant".to_owned();
         findings.add(Severity::High, *span, message, "name the object: `object.property`");
     }
+}
+
+/// Whether this is what the caller gives as code.
+fn is_code(value: &Value) -> bool {
+    value.as_thing().is_some_and(|thing| {
+        thing.root == Root::Params
+            && matches!(thing.last(), Some("code" | "script" | "source" | "expression" | "snippet"))
+    })
 }
 
 /// Whether the constructor of something is called with a text that is code.

@@ -1,9 +1,9 @@
 //! `file-system-delete`, `file-system-write`, `file-system-read`: files, by any road to the file system.
 
 use super::{Findings, Rule, Source, shown};
-use crate::facts::Role;
+use crate::facts::{Call, Role};
 use crate::finding::{RuleId, Severity};
-use crate::value::Root;
+use crate::value::{Root, Value};
 
 pub(super) const DELETE: Rule = Rule {
     id: RuleId("file-system-delete"),
@@ -35,10 +35,26 @@ enum Access {
     Read,
 }
 
-const MODULES: [&str; 5] = ["fs", "fs/promises", "fs-extra", "rimraf", "graceful-fs"];
+const MODULES: [&str; 7] = ["fs", "fs/promises", "fs-extra", "rimraf", "graceful-fs", "memfs", "original-fs"];
+
+/// Modules that do one thing.
+const OF_ONE_USE: [(&str, Access); 12] = [
+    ("rimraf", Access::Delete),
+    ("del", Access::Delete),
+    ("trash", Access::Delete),
+    ("write-file-atomic", Access::Write),
+    ("jsonfile", Access::Write),
+    ("mkdirp", Access::Write),
+    ("better-sqlite3", Access::Write),
+    ("sqlite", Access::Write),
+    ("glob", Access::Read),
+    ("globby", Access::Read),
+    ("fast-glob", Access::Read),
+    ("chokidar", Access::Read),
+];
 
 fn check(source: &Source<'_>, findings: &mut Findings<'_>, access: Access) {
-    for used in &source.facts.uses {
+    for used in source.facts.uses.iter().chain(&source.facts.results) {
         let of_module = used.thing.module().is_some_and(|module| MODULES.contains(&module));
         let of_global = matches!(used.thing.root, Root::Global)
             && (used.thing.is_global_below(&["fs"])
@@ -53,46 +69,74 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>, access: Access) {
                 || used.thing.last().is_none() && !used.thing.path.is_empty());
         if whole {
             // What becomes of it, only running tells: all of it.
-            let severity = match access {
-                Access::Delete => Severity::Critical,
-                Access::Write => Severity::High,
-                Access::Read => Severity::Medium,
-            };
-            findings.add(severity, used.span, format!("hands files to whatever comes: `{}`", shown(used)), SUGGESTION);
+            findings.add(
+                access.severity(),
+                used.span,
+                format!("hands files to whatever comes: `{}`", shown(used)),
+                SUGGESTION,
+            );
             continue;
         }
         let Some((found, severity)) = names.iter().rev().find_map(|name| kind(name)) else { continue };
         if found == access {
-            let what = match access {
-                Access::Delete => "deletes files",
-                Access::Write => "writes files",
-                Access::Read => "reads files",
-            };
-            findings.add(severity, used.span, format!("{what}: `{}`", shown(used)), SUGGESTION);
+            findings.add(severity, used.span, format!("{}: `{}`", access.what(), shown(used)), SUGGESTION);
         }
     }
-    // A module that does one thing.
     for (module, span) in &source.facts.modules {
-        if access == Access::Delete && module == "rimraf" {
-            findings.add(Severity::Critical, *span, "deletes files: `rimraf`".to_owned(), SUGGESTION);
+        let name = module.strip_prefix("node:").unwrap_or(module);
+        if OF_ONE_USE.contains(&(name, access)) {
+            findings.add(access.severity(), *span, format!("{}: `{module}`", access.what()), SUGGESTION);
         }
     }
+    for call in &source.facts.calls {
+        if access == Access::Write && opens_to_write(call) {
+            findings.add(Severity::High, call.span, "opens a file to write to it".to_owned(), SUGGESTION);
+        }
+    }
+}
+
+impl Access {
+    fn severity(self) -> Severity {
+        match self {
+            Self::Delete => Severity::Critical,
+            Self::Write => Severity::High,
+            Self::Read => Severity::Medium,
+        }
+    }
+
+    fn what(self) -> &'static str {
+        match self {
+            Self::Delete => "deletes files",
+            Self::Write => "writes files",
+            Self::Read => "reads files",
+        }
+    }
+}
+
+/// `open(path, "w")`, `Deno.open(path, { write: true })` is told by what is done with the file.
+fn opens_to_write(call: &Call) -> bool {
+    let Some(thing) = call.callee.as_thing() else { return false };
+    let opens = matches!(thing.last(), Some("open" | "openSync"))
+        && thing.module().is_some_and(|module| MODULES.contains(&module));
+    opens && call.args.get(1).and_then(Value::as_text).is_some_and(|flags| flags.contains(['w', 'a', '+']))
 }
 
 /// What a function of the file system does, with or without `Sync`.
 fn kind(name: &str) -> Option<(Access, Severity)> {
     let name = name.strip_suffix("Sync").unwrap_or(name);
     Some(match name {
-        "rm" | "rmdir" | "unlink" | "remove" | "emptyDir" | "truncate" | "ftruncate" => {
+        "rm" | "rmdir" | "unlink" | "remove" | "emptyDir" | "delete" | "truncate" | "ftruncate" => {
             (Access::Delete, Severity::Critical)
         }
         "writeFile" | "appendFile" | "createWriteStream" | "rename" | "copyFile" | "cp" | "write" | "writev"
-        | "symlink" | "link" | "chmod" | "chown" | "lchown" | "fchmod" | "utimes" | "outputFile" | "move" | "copy"
-        | "writeTextFile" | "writeJson" | "create" => (Access::Write, Severity::High),
+        | "symlink" | "link" | "chmod" | "chown" | "lchown" | "fchmod" | "utimes" | "outputFile" | "outputJson"
+        | "writer" | "createFile" | "move" | "copy" | "writeTextFile" | "writeJson" | "create" => {
+            (Access::Write, Severity::High)
+        }
         "mkdir" | "mkdtemp" | "ensureDir" | "makeTempDir" | "makeTempFile" => (Access::Write, Severity::Medium),
         "readFile" | "createReadStream" | "readdir" | "stat" | "lstat" | "open" | "opendir" | "access" | "exists"
         | "readlink" | "realpath" | "watch" | "watchFile" | "read" | "readTextFile" | "readDir" | "file"
-        | "readJson" | "glob" => (Access::Read, Severity::Medium),
+        | "readJson" | "glob" | "readLines" | "openAsBlob" | "readv" | "statfs" => (Access::Read, Severity::Medium),
         _ => return None,
     })
 }

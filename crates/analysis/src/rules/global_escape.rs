@@ -11,7 +11,7 @@ pub(super) const RULE: Rule =
 const SUGGESTION: &str = "use the names of the language directly; there is nothing else to find in a cell";
 
 fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
-    for used in &source.facts.uses {
+    for used in source.facts.uses.iter().chain(&source.facts.results) {
         let thing = &used.thing;
         let dynamic = thing.path.first() == Some(&Key::Dynamic);
         if thing.root == Root::Global && dynamic {
@@ -25,6 +25,14 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         if is_function_constructor(thing) {
             let message = format!("climbs from a value to the constructor of functions: `{}`", shown(used));
             findings.add(Severity::Critical, used.span, message, SUGGESTION);
+        }
+        let other_realm = matches!(thing.last(), Some("contentWindow" | "contentDocument" | "defaultView"))
+            || [&["top"] as &[&str], &["parent"], &["opener"], &["ShadowRealm"]]
+                .iter()
+                .any(|path| thing.is_global_below(path));
+        if other_realm && thing.root != Root::Params && used.role != crate::facts::Role::AskedAbout {
+            let message = format!("reaches another global object: `{}`", shown(used));
+            findings.add(Severity::High, used.span, message, SUGGESTION);
         }
         let of_arguments = thing.is_global_below(&["arguments", "callee"]);
         let of_function = matches!(thing.root, Root::Literal(_)) && thing.last() == Some("caller");

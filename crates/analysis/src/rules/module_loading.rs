@@ -12,7 +12,17 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     for (module, span) in &source.facts.modules {
         findings.add(Severity::Critical, *span, format!("loads the module `{module}`"), SUGGESTION);
     }
-    for path in [&["require"] as &[&str], &["module", "require"], &["module", "constructor"], &["importScripts"]] {
+    for path in [
+        &["require"] as &[&str],
+        &["module", "require"],
+        &["module", "constructor"],
+        &["importScripts"],
+        &["process", "getBuiltinModule"],
+        &["process", "mainModule"],
+        &["System", "import"],
+        &["Worker"],
+        &["SharedWorker"],
+    ] {
         for used in source.facts.globals(path) {
             findings.add(Severity::Critical, used.span, format!("loads modules: `{}`", shown(used)), SUGGESTION);
         }

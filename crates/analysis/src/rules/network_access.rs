@@ -8,7 +8,7 @@ pub(super) const RULE: Rule =
 
 const SUGGESTION: &str = "ask for the capability `net` with the hosts that it needs, or take the data as a parameter";
 
-const MODULES: [&str; 20] = [
+const MODULES: [&str; 44] = [
     "http",
     "https",
     "http2",
@@ -29,10 +29,34 @@ const MODULES: [&str; 20] = [
     "socket.io",
     "nodemailer",
     "cross-fetch",
+    "isomorphic-fetch",
+    "follow-redirects",
+    "needle",
+    "phin",
+    "bent",
+    "wretch",
+    "ofetch",
+    "graphql-request",
+    "ioredis",
+    "redis",
+    "mysql",
+    "mysql2",
+    "pg",
+    "mongodb",
+    "mqtt",
+    "amqplib",
+    "kafkajs",
+    "ssh2",
+    "basic-ftp",
+    "imap",
+    "websocket",
+    "puppeteer",
+    "playwright",
+    "@grpc/grpc-js",
 ];
 
 /// Globals that reach the network.
-pub(crate) const GLOBALS: [&[&str]; 15] = [
+pub(crate) const GLOBALS: [&[&str]; 36] = [
     &["fetch"],
     &["XMLHttpRequest"],
     &["WebSocket"],
@@ -43,11 +67,32 @@ pub(crate) const GLOBALS: [&[&str]; 15] = [
     &["Image"],
     &["importScripts"],
     &["navigator", "sendBeacon"],
+    &["navigator", "serviceWorker"],
     &["axios"],
+    &["superagent"],
+    &["jQuery", "ajax"],
+    &["jQuery", "get"],
+    &["jQuery", "post"],
+    &["jQuery", "getJSON"],
+    &["$", "ajax"],
+    &["$", "get"],
+    &["$", "post"],
+    &["$", "getJSON"],
+    &["$fetch"],
     &["Deno", "connect"],
+    &["Deno", "connectTls"],
+    &["Deno", "connectQuic"],
     &["Deno", "listen"],
+    &["Deno", "listenTls"],
+    &["Deno", "listenDatagram"],
+    &["Deno", "resolveDns"],
     &["Deno", "serve"],
     &["Bun", "serve"],
+    &["Bun", "connect"],
+    &["Bun", "listen"],
+    &["Bun", "fetch"],
+    &["Bun", "udpSocket"],
+    &["Bun", "dns"],
 ];
 
 fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
@@ -60,6 +105,13 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         if is_network(module) {
             let message = format!("loads `{module}`, which reaches the network");
             findings.add(Severity::High, *span, message, SUGGESTION);
+        }
+    }
+    // Going to another page is a request as well.
+    for write in &source.facts.writes {
+        let goes = |path: &[&str]| write.target.as_thing().is_some_and(|thing| thing.is_global_below(path));
+        if goes(&["location"]) || goes(&["document", "location"]) {
+            findings.add(Severity::High, write.span, "goes to another page: `location`".to_owned(), SUGGESTION);
         }
     }
     for used in &source.facts.uses {

@@ -76,7 +76,7 @@ fn hides_letters(raw: &str) -> bool {
 }
 
 struct Walk<'a> {
-    names: &'a Names,
+    names: &'a Names<'a>,
     found: Vec<(Span, &'static str)>,
     /// `![]`, `+[]`, `[]+[]`: letters and numbers made of brackets.
     tricks: usize,
@@ -138,7 +138,7 @@ impl Visit for Walk<'_> {
 
 /// Looks for what decodes: `atob`, character codes, reversed letters.
 struct Decodes<'a> {
-    names: &'a Names,
+    names: &'a Names<'a>,
     found: bool,
 }
 

@@ -9,14 +9,29 @@ pub(super) const RULE: Rule =
 const SUGGESTION: &str = "compute the result in the tool itself: a cell has no processes";
 
 /// Modules that start processes, and globals of other runtimes that do.
-const MODULES: [&str; 6] = ["child_process", "cluster", "worker_threads", "execa", "shelljs", "zx"];
-const GLOBALS: [&[&str]; 6] = [
+const MODULES: [&str; 12] = [
+    "child_process",
+    "cluster",
+    "worker_threads",
+    "execa",
+    "shelljs",
+    "zx",
+    "cross-spawn",
+    "node-pty",
+    "tinyexec",
+    "nano-spawn",
+    "sudo-prompt",
+    "piscina",
+];
+const GLOBALS: [&[&str]; 8] = [
     &["Deno", "Command"],
     &["Deno", "run"],
     &["Bun", "spawn"],
     &["Bun", "spawnSync"],
     &["Bun", "$"],
     &["process", "binding"],
+    &["process", "_linkedBinding"],
+    &["process", "dlopen"],
 ];
 
 fn check(source: &Source<'_>, findings: &mut Findings<'_>) {

@@ -43,8 +43,11 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         let shared = call.args.first().and_then(Value::as_thing).is_some_and(is_shared_prototype);
         let through_key = call.args.get(1).and_then(Value::as_text) == Some("__proto__");
         let own = matches!(names.last(), Some(&("__defineGetter__" | "__defineSetter__")));
-        let object =
-            Thing { root: thing.root.clone(), path: thing.path[..thing.path.len().saturating_sub(1)].to_vec() };
+        let object = Thing {
+            root: thing.root.clone(),
+            path: thing.path[..thing.path.len().saturating_sub(1)].to_vec(),
+            known: None,
+        };
         if writes && (shared || through_key) || own && (is_shared_prototype(&object) || through_first(&call.args)) {
             let message = format!("writes to a prototype that others share: `{}`", thing.shown());
             findings.add(Severity::High, call.span, message, SUGGESTION);
@@ -70,7 +73,7 @@ fn reaches_prototype(thing: &Thing) -> bool {
     if thing.last() == Some("__proto__") {
         return true;
     }
-    is_shared_prototype(&Thing { root: thing.root.clone(), path: object.to_vec() })
+    is_shared_prototype(&Thing { root: thing.root.clone(), path: object.to_vec(), known: None })
 }
 
 /// Whether an object is a prototype that others share.
@@ -89,7 +92,7 @@ fn is_shared_prototype(thing: &Thing) -> bool {
 
 /// Finds merges and path setters that let a key lead to a prototype.
 struct Merges<'a> {
-    names: &'a Names,
+    names: &'a Names<'a>,
     found: Vec<(Span, &'static str)>,
 }
 
@@ -153,7 +156,7 @@ impl Visit for Merges<'_> {
 /// What a function's body does with keys.
 #[expect(clippy::struct_excessive_bools, reason = "each is seen or not, in any order")]
 struct Body<'a> {
-    names: &'a Names,
+    names: &'a Names<'a>,
     own: Option<Ident>,
     recursive: bool,
     /// `object[key] = …`, where the key is not known.

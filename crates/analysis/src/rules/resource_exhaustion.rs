@@ -70,7 +70,7 @@ fn big(names: &Names, expr: &Expr, steps: u32) -> Option<f64> {
 }
 
 struct Walk<'a> {
-    names: &'a Names,
+    names: &'a Names<'a>,
     found: Vec<(Span, String)>,
     /// How often each loop around runs, where that is known.
     loops: Vec<Option<f64>>,

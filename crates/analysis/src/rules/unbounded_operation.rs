@@ -51,7 +51,7 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
 
 /// The generator functions that never stop by themselves.
 struct EndlessGenerators<'a> {
-    names: &'a Names,
+    names: &'a Names<'a>,
     found: HashSet<Id>,
 }
 
@@ -105,7 +105,7 @@ impl Visit for EndlessGenerators<'_> {
 }
 
 struct Loops<'a> {
-    names: &'a Names,
+    names: &'a Names<'a>,
     generators: HashSet<Id>,
     found: Vec<(Span, String, &'static str)>,
     labels: Vec<String>,

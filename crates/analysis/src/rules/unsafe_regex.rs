@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Findings, Rule, Source};
 use crate::finding::{RuleId, Severity};
-use crate::redos::{Risk, Verdict, check as verdict};
+use crate::redos::{Allowance, Risk, Verdict, check as verdict};
 
 pub(super) const RULE: Rule =
     Rule { id: RuleId("unsafe-regex"), worst: Severity::Medium, page: include_str!("unsafe_regex.md"), check };
@@ -13,13 +13,14 @@ const SUGGESTION: &str =
     "write the pattern so that each text matches in one way, or limit the length of what is matched";
 
 fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
+    let allowance = Allowance::of_source();
     let mut seen = HashSet::new();
     for (pattern, flags, span) in &source.facts.patterns {
         // The same pattern again is the same finding.
         if !seen.insert((pattern, flags)) {
             continue;
         }
-        let (risk, attack) = match verdict(pattern, flags) {
+        let (risk, attack) = match verdict(pattern, flags, &allowance) {
             Verdict::Risky(Risk::Exponential { attack }) => ("exponential time".to_owned(), attack),
             Verdict::Risky(Risk::Polynomial { degree, by_search: false, attack }) => {
                 (format!("time to the power of {degree}"), attack)

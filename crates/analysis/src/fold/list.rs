@@ -1,0 +1,81 @@
+//! The methods of lists.
+
+use std::rc::Rc;
+
+use crate::value::{Value, joined};
+
+/// `list.name(args)`; `None` where it is not certain.
+pub(super) fn method(list: &Rc<[Value]>, name: &str, args: &[Value]) -> Option<Value> {
+    Some(match name {
+        "join" => {
+            let between = match args.first() {
+                None | Some(Value::Undefined) => ",".to_owned(),
+                Some(value) => value.string()?,
+            };
+            Value::text(&joined(list, &between)?)
+        }
+        "reverse" | "toReversed" => Value::List(list.iter().rev().cloned().collect()),
+        "concat" => {
+            let mut all = list.to_vec();
+            for more in args {
+                match more {
+                    Value::List(more) => all.extend(more.iter().cloned()),
+                    Value::Unknown => return None,
+                    value => all.push(value.clone()),
+                }
+            }
+            Value::List(all.into())
+        }
+        "at" => Value::List(Rc::clone(list)).member(args.first()?),
+        "flat" => {
+            let mut flat = Vec::new();
+            for value in &**list {
+                match value {
+                    Value::List(more) => flat.extend(more.iter().cloned()),
+                    value => flat.push(value.clone()),
+                }
+            }
+            Value::List(flat.into())
+        }
+        "pop" => list.last().cloned().unwrap_or(Value::Undefined),
+        "shift" => list.first().cloned().unwrap_or(Value::Undefined),
+        "slice" => {
+            #[expect(clippy::cast_possible_truncation, reason = "a cut beyond the list is the list's end")]
+            let at = |index: usize, default: i64| match args.get(index) {
+                None | Some(Value::Undefined) => Some(default),
+                Some(value) => value.number().map(|number| number as i64),
+            };
+            let len = i64::try_from(list.len()).ok()?;
+            let from_end = |at: i64| if at < 0 { (len + at).max(0) } else { at.min(len) };
+            let (start, end) = (from_end(at(0, 0)?), from_end(at(1, len)?));
+            let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end.max(start)).ok()?);
+            Value::List(list.get(start..end)?.into())
+        }
+        "toString" if !list.is_empty() && list.iter().all(|value| value.as_number().is_some()) => {
+            // Bytes become a text, as those of a `Buffer` do; a list of numbers is seldom made one.
+            super::utf8(list)?
+        }
+        "toString" => Value::text(&joined(list, ",")?),
+        "indexOf" => {
+            let wanted = args.first().filter(|value| value.is_known() && value.as_thing().is_none())?;
+            Value::Number(list.iter().position(|value| value == wanted).map_or(-1.0, super::length))
+        }
+        "includes" => {
+            let wanted = args.first().filter(|value| value.is_known() && value.as_thing().is_none())?;
+            let certain = list.iter().all(|value| *value != Value::Unknown);
+            Value::Bool(Some(list.contains(wanted)).filter(|found| *found || certain)?)
+        }
+        "fill" => Value::List(vec![args.first()?.clone(); list.len()].into()),
+        "keys" => Value::List((0..list.len()).map(|index| Value::Number(super::length(index))).collect()),
+        "entries" => {
+            let pairs = list
+                .iter()
+                .enumerate()
+                .map(|(index, value)| Value::List([Value::Number(super::length(index)), value.clone()].into()));
+            Value::List(pairs.collect())
+        }
+        "values" => Value::List(Rc::clone(list)),
+        "subarray" => return method(list, "slice", args),
+        _ => return None,
+    })
+}

@@ -1,0 +1,450 @@
+//! Calls of the source's own functions, worked out where their arguments are known.
+//!
+//! So `decode("ZXZhbA", 3)` is what it gives, whatever loop decodes it. Only what is certain is followed: where a
+//! condition is not known, what matters is whether a global or a module may come out.
+//!
+//! Invariant: all calls of a source share one budget of steps, so no source takes long, also one that never ends.
+
+use rustc_hash::FxHashMap;
+use swc_ecma_ast::{
+    AssignExpr, AssignOp, AssignTarget, BinaryOp, BlockStmt, Decl, Expr, ForHead, ForStmt, Id, MemberExpr,
+    ObjectPatProp, Pat, SimpleAssignTarget, Stmt, SwitchStmt, UpdateExpr, UpdateOp, VarDecl, VarDeclOrExpr,
+};
+
+use super::evaluate::either;
+use super::{Body, Names, bare};
+use crate::fold;
+use crate::value::{Known, Root, Value, whole};
+
+/// How many calls may be within each other.
+const DEPTH: usize = 12;
+
+/// The longest list that a call may build.
+const LIST: usize = 4096;
+
+/// The names of one call.
+#[derive(Default)]
+pub(super) struct Frame {
+    pub(super) names: FxHashMap<Id, Value>,
+    pub(super) this: Option<Value>,
+}
+
+/// How a statement ends.
+enum Flow {
+    Next,
+    Return(Value),
+    Break,
+    Continue,
+    /// What comes is not certain.
+    Lost,
+}
+
+impl Names<'_> {
+    /// What a function gives for these arguments.
+    pub(super) fn call(&self, function: u32, this: Option<&Value>, args: &[Value]) -> Value {
+        let somewhere = || Value::thing(Root::Somewhere, Vec::new());
+        let lambda = &self.functions[function as usize];
+        if lambda.generator || self.frames.borrow().len() >= DEPTH || self.budget.get() == 0 {
+            return somewhere();
+        }
+        let known = args.iter().any(Value::is_known) || this.is_some();
+        if !known && let Some(returned) = self.returned.borrow().get(&function) {
+            return returned.clone();
+        }
+        if !known {
+            // A function that calls itself gives nothing that is known.
+            self.returned.borrow_mut().insert(function, somewhere());
+        }
+        let this = match this {
+            Some(this) => Some(this.clone()),
+            None if lambda.sloppy => Some(Value::thing(Root::Global, Vec::new())),
+            None if lambda.arrow => None,
+            None => Some(Value::Undefined),
+        };
+        self.frames.borrow_mut().push(Frame { names: FxHashMap::default(), this });
+        for (index, pat) in lambda.params.iter().enumerate() {
+            match pat {
+                Pat::Rest(rest) => self.bind(&rest.arg, Value::List(args.get(index..).unwrap_or_default().into())),
+                pat => self.bind(pat, args.get(index).cloned().unwrap_or(Value::Undefined)),
+            }
+        }
+        let value = match lambda.body {
+            Body::Expr(expr) => self.value(expr),
+            Body::Block(stmts) => self.block(stmts),
+        };
+        self.frames.borrow_mut().pop();
+        let value = match value {
+            Value::Unknown => somewhere(),
+            value if !known && !matches!(value, Value::Text(_) | Value::List(_)) && !value.is_known() => somewhere(),
+            value => value,
+        };
+        if !known {
+            self.returned.borrow_mut().insert(function, value.clone());
+        }
+        value
+    }
+
+    /// Takes a step of the budget, if there is one left.
+    pub(super) fn spend(&self) -> bool {
+        let left = self.budget.get();
+        self.budget.set(left.saturating_sub(1));
+        left > 0
+    }
+
+    /// The value of a function's body.
+    fn block(&self, stmts: &[Stmt]) -> Value {
+        let mut perhaps = Value::Unknown;
+        match self.run(stmts, &mut perhaps) {
+            Flow::Return(value) => either(perhaps.reached(), || value),
+            Flow::Next => either(perhaps, || Value::Undefined),
+            Flow::Break | Flow::Continue | Flow::Lost => perhaps,
+        }
+    }
+
+    fn run(&self, stmts: &[Stmt], perhaps: &mut Value) -> Flow {
+        for stmt in stmts {
+            match self.statement(stmt, perhaps) {
+                Flow::Next => {}
+                flow => return flow,
+            }
+        }
+        Flow::Next
+    }
+
+    fn statement(&self, stmt: &Stmt, perhaps: &mut Value) -> Flow {
+        if !self.spend() {
+            return Flow::Lost;
+        }
+        match stmt {
+            Stmt::Return(returned) => {
+                Flow::Return(returned.arg.as_ref().map_or(Value::Undefined, |arg| self.value(arg)))
+            }
+            Stmt::Decl(Decl::Var(variables)) => {
+                self.declare(variables);
+                Flow::Next
+            }
+            Stmt::Expr(node) => {
+                self.value(&node.expr);
+                Flow::Next
+            }
+            Stmt::Block(BlockStmt { stmts, .. }) => self.run(stmts, perhaps),
+            Stmt::If(choice) => match (self.value(&choice.test).truth(), &choice.alt) {
+                (Some(true), _) => self.statement(&choice.cons, perhaps),
+                (Some(false), Some(alt)) => self.statement(alt, perhaps),
+                (Some(false), None) => Flow::Next,
+                (None, alt) => {
+                    let branches = std::iter::once(&choice.cons).chain(alt);
+                    let mut all_return = alt.is_some();
+                    for branch in branches {
+                        match self.statement(branch, perhaps) {
+                            Flow::Return(value) if !perhaps.is_known() => *perhaps = value,
+                            Flow::Return(_) => {}
+                            _ => all_return = false,
+                        }
+                    }
+                    if all_return { Flow::Lost } else { Flow::Next }
+                }
+            },
+            Stmt::For(looped) => self.counted(looped, perhaps),
+            Stmt::While(looped) => self.repeated(&looped.test, None, &looped.body, perhaps),
+            Stmt::DoWhile(looped) => match self.statement(&looped.body, perhaps) {
+                Flow::Next | Flow::Continue => self.repeated(&looped.test, None, &looped.body, perhaps),
+                Flow::Break => Flow::Next,
+                flow => flow,
+            },
+            Stmt::ForOf(looped) => {
+                let members = match self.value(&looped.right) {
+                    Value::List(list) => list.to_vec(),
+                    Value::Text(text) => text.chars().map(|letter| Value::text(&letter.to_string())).collect(),
+                    _ => return self.lost(&looped.body),
+                };
+                for member in members {
+                    match &looped.left {
+                        ForHead::VarDecl(variables) => match variables.decls.as_slice() {
+                            [declarator] => self.bind(&declarator.name, member),
+                            _ => return Flow::Lost,
+                        },
+                        ForHead::Pat(pat) => self.bind(pat, member),
+                        ForHead::UsingDecl(_) => return Flow::Lost,
+                    }
+                    match self.statement(&looped.body, perhaps) {
+                        Flow::Next | Flow::Continue => {}
+                        Flow::Break => break,
+                        flow => return flow,
+                    }
+                }
+                Flow::Next
+            }
+            Stmt::Switch(switch) => self.switch(switch, perhaps),
+            Stmt::Try(tried) => self.run(&tried.block.stmts, perhaps),
+            Stmt::Labeled(labelled) => self.statement(&labelled.body, perhaps),
+            Stmt::Break(_) => Flow::Break,
+            Stmt::Continue(_) => Flow::Continue,
+            Stmt::ForIn(looped) => self.lost(&looped.body),
+            Stmt::Decl(_) | Stmt::Empty(_) | Stmt::Debugger(_) => Flow::Next,
+            Stmt::Throw(_) | Stmt::With(_) => Flow::Lost,
+        }
+    }
+
+    /// A loop that is not followed: what it writes to is not known any more.
+    fn lost(&self, body: &Stmt) -> Flow {
+        let mut written = Vec::new();
+        written_in(body, &mut written);
+        if let Some(frame) = self.frames.borrow_mut().last_mut() {
+            for id in written {
+                frame.names.insert(id, Value::Unknown);
+            }
+        }
+        Flow::Next
+    }
+
+    fn counted(&self, looped: &ForStmt, perhaps: &mut Value) -> Flow {
+        match &looped.init {
+            Some(VarDeclOrExpr::VarDecl(variables)) => self.declare(variables),
+            Some(VarDeclOrExpr::Expr(expr)) => drop(self.value(expr)),
+            None => {}
+        }
+        match &looped.test {
+            Some(test) => self.repeated(test, looped.update.as_deref(), &looped.body, perhaps),
+            None => Flow::Lost,
+        }
+    }
+
+    fn repeated(&self, test: &Expr, update: Option<&Expr>, body: &Stmt, perhaps: &mut Value) -> Flow {
+        loop {
+            match self.value(test).truth() {
+                Some(true) => {}
+                Some(false) => return Flow::Next,
+                None => return self.lost(body),
+            }
+            match self.statement(body, perhaps) {
+                Flow::Next | Flow::Continue => {}
+                Flow::Break => return Flow::Next,
+                flow => return flow,
+            }
+            if let Some(update) = update {
+                self.value(update);
+            }
+            if self.budget.get() == 0 {
+                return Flow::Lost;
+            }
+        }
+    }
+
+    fn switch(&self, switch: &SwitchStmt, perhaps: &mut Value) -> Flow {
+        let value = self.value(&switch.discriminant);
+        let mut matched = false;
+        for round in 0..2 {
+            for case in &switch.cases {
+                matched = matched
+                    || match &case.test {
+                        Some(test) if round == 0 => {
+                            match fold::binary(BinaryOp::EqEqEq, &value, &self.value(test)).truth() {
+                                Some(same) => same,
+                                None => return Flow::Lost,
+                            }
+                        }
+                        Some(_) => false,
+                        None => round == 1,
+                    };
+                if matched {
+                    match self.run(&case.cons, perhaps) {
+                        Flow::Next => {}
+                        Flow::Break => return Flow::Next,
+                        flow => return flow,
+                    }
+                }
+            }
+            if matched {
+                break;
+            }
+        }
+        Flow::Next
+    }
+
+    fn declare(&self, variables: &VarDecl) {
+        for declarator in &variables.decls {
+            let value = declarator.init.as_ref().map_or(Value::Undefined, |init| self.value(init));
+            self.bind(&declarator.name, value);
+        }
+    }
+
+    /// Gives names of a pattern their values in the call that is worked out.
+    fn bind(&self, pat: &Pat, value: Value) {
+        match pat {
+            Pat::Ident(ident) => self.set(ident.to_id(), value),
+            Pat::Assign(assign) => {
+                let value = if value == Value::Undefined { self.value(&assign.right) } else { value };
+                self.bind(&assign.left, value);
+            }
+            Pat::Array(array) => {
+                for (index, elem) in array.elems.iter().enumerate() {
+                    match elem {
+                        Some(Pat::Rest(rest)) => {
+                            let rest_of = match &value {
+                                Value::List(list) => Value::List(list.get(index..).unwrap_or_default().into()),
+                                _ => Value::Unknown,
+                            };
+                            self.bind(&rest.arg, rest_of);
+                        }
+                        Some(elem) => {
+                            let index = f64::from(u32::try_from(index).unwrap_or(u32::MAX));
+                            self.bind(elem, self.get(&value, &Value::Number(index)));
+                        }
+                        None => {}
+                    }
+                }
+            }
+            Pat::Object(object) => {
+                for prop in &object.props {
+                    match prop {
+                        ObjectPatProp::KeyValue(pair) => {
+                            let key = self.prop_name(&pair.key);
+                            self.bind(&pair.value, self.get(&value, &key));
+                        }
+                        ObjectPatProp::Assign(short) => {
+                            let taken = self.get(&value, &Value::text(&short.key.sym));
+                            let taken = match &short.value {
+                                Some(default) if matches!(taken, Value::Undefined | Value::Unknown) => {
+                                    self.value(default)
+                                }
+                                _ => taken,
+                            };
+                            self.set(short.key.to_id(), taken);
+                        }
+                        ObjectPatProp::Rest(rest) => self.bind(&rest.arg, Value::Unknown),
+                    }
+                }
+            }
+            Pat::Rest(_) | Pat::Expr(_) | Pat::Invalid(_) => {}
+        }
+    }
+
+    fn set(&self, id: Id, value: Value) {
+        if let Some(frame) = self.frames.borrow_mut().last_mut() {
+            frame.names.insert(id, value);
+        }
+    }
+
+    /// Writes to a name that belongs to a call that is worked out; other names stay what they are.
+    pub(super) fn assign(&self, id: &Id, value: Value) {
+        let mut frames = self.frames.borrow_mut();
+        if let Some(known) = frames.iter_mut().rev().find_map(|frame| frame.names.get_mut(id)) {
+            *known = value;
+        }
+    }
+
+    /// `target = value`, in a call that is worked out.
+    pub(super) fn put(&self, target: &AssignTarget, value: &Value) {
+        match target {
+            AssignTarget::Simple(SimpleAssignTarget::Ident(ident)) => self.assign(&ident.to_id(), value.clone()),
+            AssignTarget::Simple(SimpleAssignTarget::Member(member)) => self.put_member(member, value),
+            AssignTarget::Simple(_) => {}
+            AssignTarget::Pat(pat) => {
+                let pat: Pat = pat.clone().into();
+                self.bind(&pat, value.clone());
+            }
+        }
+    }
+
+    fn put_member(&self, member: &MemberExpr, value: &Value) {
+        let key = self.key(&member.prop);
+        match self.value(&member.obj) {
+            Value::List(list) => {
+                let Expr::Ident(ident) = bare(&member.obj) else { return };
+                let changed = match key.as_number().and_then(whole) {
+                    Some(index) if index <= list.len() && index < LIST => {
+                        let mut list = list.to_vec();
+                        if index == list.len() {
+                            list.push(value.clone());
+                        } else {
+                            list[index] = value.clone();
+                        }
+                        Value::List(list.into())
+                    }
+                    _ => Value::Unknown,
+                };
+                self.assign(&ident.to_id(), changed);
+            }
+            object => {
+                if let (Some(Known::Made(made)), Some(name)) = (object.as_known(), key.string()) {
+                    let mut props = made.props.borrow_mut();
+                    if props.len() < LIST {
+                        props.push((name.into(), value.clone()));
+                    }
+                }
+            }
+        }
+    }
+
+    /// `target += value` and its like, in a call that is worked out.
+    pub(super) fn put_more(&self, assign: &AssignExpr) -> Value {
+        let before = match &assign.left {
+            AssignTarget::Simple(SimpleAssignTarget::Ident(ident)) => self.ident(ident),
+            AssignTarget::Simple(SimpleAssignTarget::Member(member)) => {
+                self.get(&self.value(&member.obj), &self.key(&member.prop))
+            }
+            _ => Value::Unknown,
+        };
+        let right = self.value(&assign.right);
+        let value = match assign.op {
+            AssignOp::AddAssign => before.plus(&right),
+            AssignOp::SubAssign => fold::binary(BinaryOp::Sub, &before, &right),
+            AssignOp::MulAssign => fold::binary(BinaryOp::Mul, &before, &right),
+            AssignOp::DivAssign => fold::binary(BinaryOp::Div, &before, &right),
+            AssignOp::ModAssign => fold::binary(BinaryOp::Mod, &before, &right),
+            AssignOp::BitXorAssign => fold::binary(BinaryOp::BitXor, &before, &right),
+            AssignOp::BitOrAssign => fold::binary(BinaryOp::BitOr, &before, &right),
+            AssignOp::BitAndAssign => fold::binary(BinaryOp::BitAnd, &before, &right),
+            AssignOp::LShiftAssign => fold::binary(BinaryOp::LShift, &before, &right),
+            AssignOp::RShiftAssign => fold::binary(BinaryOp::RShift, &before, &right),
+            AssignOp::ZeroFillRShiftAssign => fold::binary(BinaryOp::ZeroFillRShift, &before, &right),
+            AssignOp::OrAssign | AssignOp::NullishAssign => either(before, || right),
+            _ => Value::Unknown,
+        };
+        self.put(&assign.left, &value);
+        value
+    }
+
+    /// `name++` and its like.
+    pub(super) fn updated(&self, update: &UpdateExpr) -> Value {
+        let Expr::Ident(ident) = bare(&update.arg) else { return Value::Unknown };
+        if self.frames.borrow().is_empty() {
+            return Value::Unknown;
+        }
+        let Some(before) = self.ident(ident).number() else {
+            self.assign(&ident.to_id(), Value::Unknown);
+            return Value::Unknown;
+        };
+        let after = if update.op == UpdateOp::PlusPlus { before + 1.0 } else { before - 1.0 };
+        self.assign(&ident.to_id(), Value::Number(after));
+        Value::Number(if update.prefix { after } else { before })
+    }
+}
+
+/// The names that the statements of a loop write to.
+fn written_in(stmt: &Stmt, written: &mut Vec<Id>) {
+    struct Written<'b>(&'b mut Vec<Id>);
+    impl swc_ecma_visit::Visit for Written<'_> {
+        fn visit_assign_expr(&mut self, assign: &AssignExpr) {
+            if let AssignTarget::Simple(SimpleAssignTarget::Ident(ident)) = &assign.left {
+                self.0.push(ident.to_id());
+            }
+            swc_ecma_visit::VisitWith::visit_children_with(assign, self);
+        }
+        fn visit_update_expr(&mut self, update: &UpdateExpr) {
+            if let Expr::Ident(ident) = bare(&update.arg) {
+                self.0.push(ident.to_id());
+            }
+        }
+        fn visit_member_expr(&mut self, member: &MemberExpr) {
+            // A list that something is pushed to.
+            if let Expr::Ident(ident) = bare(&member.obj)
+                && member.prop.as_ident().is_some_and(|name| matches!(&*name.sym, "push" | "unshift" | "splice"))
+            {
+                self.0.push(ident.to_id());
+            }
+        }
+    }
+    swc_ecma_visit::VisitWith::visit_with(stmt, &mut Written(written));
+}

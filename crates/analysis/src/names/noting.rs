@@ -1,0 +1,543 @@
+//! Notes where each name comes from, and what the source makes.
+
+use swc_ecma_ast::{
+    ArrayPat, ArrowExpr, AssignExpr, AssignOp, AssignTarget, AssignTargetPat, BindingIdent, CallExpr, Callee, Class,
+    ClassMember, Decl, DefaultDecl, Expr, ExprOrSpread, ForHead, Function, Id, Ident, ImportDecl, ImportSpecifier,
+    MemberExpr, MemberProp, ModuleDecl, ModuleExportName, ModuleItem, ObjectLit, ObjectPat, ObjectPatProp,
+    ParamOrTsParamProp, Pat, Program, Prop, PropOrSpread, SimpleAssignTarget, Stmt, TsEnumDecl, TsEnumMemberId,
+    TsModuleRef, TsParamPropParam, VarDecl,
+};
+
+use super::{Binding, Given, Lambda, Names, Origin, Param, bare, entity, place};
+use crate::value::{Key, Known, Literal, Root, Value};
+use crate::walk::{self, Walk};
+use swc_common::Spanned;
+
+/// Methods that hand the members of what they belong to, one after the other, to their first argument.
+pub(super) const EACH: [&str; 10] =
+    ["map", "forEach", "filter", "find", "findIndex", "findLast", "some", "every", "flatMap", "sort"];
+
+/// Methods that change a list in place.
+const CHANGING: [&str; 7] = ["unshift", "splice", "shift", "pop", "fill", "copyWithin", "sort"];
+
+/// Notes a whole program.
+pub(super) fn note<'a>(program: &'a Program, names: Names<'a>) -> Names<'a> {
+    let mut noting = Noting { names, calls: Vec::new(), this: None, loops: 0, strict: is_strict(program) };
+    walk::walk(program, &mut noting);
+    let Noting { mut names, calls, .. } = noting;
+    // Which function is called is known when all names are.
+    let mut given = Vec::new();
+    for (callee, args) in calls {
+        if let Some(Known::Function(function)) = names.value(callee).as_known() {
+            given.push((*function, args));
+        }
+    }
+    for (function, args) in given {
+        names.given.entry(function).or_default().push(args);
+    }
+    // What was asked on the way was asked before all names were known.
+    names.known.get_mut().clear();
+    names.params.get_mut().clear();
+    names
+}
+
+struct Noting<'a> {
+    names: Names<'a>,
+    /// What is called, and with what.
+    calls: Vec<(&'a Expr, Given<'a>)>,
+    this: Option<Known>,
+    /// In how many loops and functions this is.
+    loops: u32,
+    /// Whether `this` is nothing in a function that is called by its name.
+    strict: bool,
+}
+
+/// Whether all of a program is strict: a module is, and a script that says so.
+fn is_strict(program: &Program) -> bool {
+    match program {
+        Program::Module(_) => true,
+        Program::Script(script) => matches!(script.body.first(), Some(Stmt::Expr(first))
+            if first.expr.as_lit().and_then(|lit| lit.as_str()).is_some_and(|text| text.value.as_str() == Some("use strict"))),
+    }
+}
+
+impl<'a> Noting<'a> {
+    fn set(&mut self, id: Id, origin: Origin<'a>) {
+        let loops = self.loops;
+        let binding = self.names.bindings.entry(id).or_insert_with(|| Binding { depth: loops, ..Binding::default() });
+        if binding.origin.is_some() {
+            binding.writes += 1;
+        }
+        binding.origin = Some(origin);
+    }
+
+    fn value(&mut self, ident: &Ident, value: Value) {
+        self.set(ident.to_id(), Origin::Value(value));
+    }
+
+    /// Every name of a pattern, and what it takes of something.
+    fn taken(&mut self, pat: &'a Pat, keys: &[Value], origin: &dyn Fn(Vec<Value>, Option<&'a Expr>) -> Origin<'a>) {
+        match pat {
+            Pat::Ident(ident) => self.set(ident.to_id(), origin(keys.to_vec(), None)),
+            Pat::Assign(assign) => match &*assign.left {
+                Pat::Ident(ident) => self.set(ident.to_id(), origin(keys.to_vec(), Some(&assign.right))),
+                left => self.taken(left, keys, origin),
+            },
+            Pat::Object(object) => self.taken_by_object(object, keys, origin),
+            Pat::Array(array) => self.taken_by_array(array, keys, origin),
+            Pat::Rest(_) | Pat::Expr(_) | Pat::Invalid(_) => self.unknown(pat),
+        }
+    }
+
+    fn taken_by_object(
+        &mut self,
+        object: &'a ObjectPat,
+        keys: &[Value],
+        origin: &dyn Fn(Vec<Value>, Option<&'a Expr>) -> Origin<'a>,
+    ) {
+        for prop in &object.props {
+            match prop {
+                ObjectPatProp::KeyValue(pair) => {
+                    let key = self.names.prop_name(&pair.key);
+                    self.taken(&pair.value, &[keys, &[key]].concat(), origin);
+                }
+                ObjectPatProp::Assign(short) => {
+                    let keys = [keys, &[Value::text(&short.key.sym)]].concat();
+                    self.set(short.key.to_id(), origin(keys, short.value.as_deref()));
+                }
+                ObjectPatProp::Rest(rest) => self.taken(&rest.arg, keys, origin),
+            }
+        }
+    }
+
+    fn taken_by_array(
+        &mut self,
+        array: &'a ArrayPat,
+        keys: &[Value],
+        origin: &dyn Fn(Vec<Value>, Option<&'a Expr>) -> Origin<'a>,
+    ) {
+        for (index, elem) in array.elems.iter().enumerate() {
+            if let Some(elem) = elem {
+                let index = f64::from(u32::try_from(index).unwrap_or(u32::MAX));
+                self.taken(elem, &[keys, &[Value::Number(index)]].concat(), origin);
+            }
+        }
+    }
+
+    /// Every name of a pattern whose value is not known.
+    fn unknown(&mut self, pat: &'a Pat) {
+        let mut ids = Vec::new();
+        super::ids(pat, &mut ids);
+        for id in ids {
+            self.set(id, Origin::Value(Value::Unknown));
+        }
+    }
+
+    /// The parameters of a function: what is reached from them comes from the caller, or from a call in the source.
+    fn parameters(&mut self, function: u32) {
+        let params = self.names.functions[function as usize].params.clone();
+        for (index, pat) in params.into_iter().enumerate() {
+            self.parameter(pat, &|path, default| Param { function, index, path, default }, &[], None);
+        }
+    }
+
+    fn parameter(
+        &mut self,
+        pat: &'a Pat,
+        param: &dyn Fn(Vec<Key>, Option<&'a Expr>) -> Param<'a>,
+        path: &[Key],
+        default: Option<&'a Expr>,
+    ) {
+        match pat {
+            Pat::Ident(ident) => self.set(ident.to_id(), Origin::Param(param(path.to_vec(), default))),
+            Pat::Assign(assign) => self.parameter(&assign.left, param, path, Some(&assign.right)),
+            Pat::Object(object) => {
+                for prop in &object.props {
+                    let (key, pat) = match prop {
+                        ObjectPatProp::KeyValue(pair) => (self.names.prop_name(&pair.key), &*pair.value),
+                        ObjectPatProp::Assign(short) => {
+                            let path = [path, &[Key::Name((&*short.key.sym).into())]].concat();
+                            self.set(short.key.to_id(), Origin::Param(param(path, short.value.as_deref())));
+                            continue;
+                        }
+                        ObjectPatProp::Rest(rest) => (Value::Unknown, &*rest.arg),
+                    };
+                    let key = key.string().map_or(Key::Dynamic, |name| Key::Name(name.into()));
+                    self.parameter(pat, param, &[path, &[key]].concat(), None);
+                }
+            }
+            Pat::Array(array) => {
+                for (index, elem) in array.elems.iter().enumerate() {
+                    if let Some(elem) = elem {
+                        let key = Key::Name(index.to_string().into());
+                        self.parameter(elem, param, &[path, &[key]].concat(), None);
+                    }
+                }
+            }
+            Pat::Rest(_) | Pat::Expr(_) | Pat::Invalid(_) => self.unknown(pat),
+        }
+    }
+
+    fn lambda(&mut self, at: usize, mut lambda: Lambda<'a>) -> u32 {
+        lambda.sloppy &= !self.strict;
+        let number = u32::try_from(self.names.functions.len()).unwrap_or(u32::MAX);
+        self.names.functions.push(lambda);
+        self.names.numbers.insert(at, number);
+        self.parameters(number);
+        number
+    }
+
+    fn within(&mut self, this: Option<Known>, walk: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.this, this);
+        self.loops += 1;
+        walk(self);
+        self.loops -= 1;
+        self.this = before;
+    }
+
+    fn method(&mut self, function: &'a Function, this: Option<Known>) {
+        self.lambda(place(function), Lambda::of_function(function));
+        self.within(this, |noting| walk::walk_function(noting, function));
+    }
+
+    fn member_of_class(&mut self, member: &'a ClassMember, class: u32) {
+        let this = |is_static: bool| Some(if is_static { Known::Class(class) } else { Known::Instance(class) });
+        match member {
+            ClassMember::Constructor(constructor) => {
+                let mut params = Vec::new();
+                for param in &constructor.params {
+                    match param {
+                        ParamOrTsParamProp::Param(param) => params.push(&param.pat),
+                        ParamOrTsParamProp::TsParamProp(property) => {
+                            if let TsParamPropParam::Ident(ident) = &property.param {
+                                self.value(ident, Value::thing(Root::Params, Vec::new()));
+                            }
+                        }
+                    }
+                }
+                let stmts = constructor.body.as_ref().map_or(&[][..], |body| &body.stmts);
+                let lambda =
+                    Lambda { params, body: super::Body::Block(stmts), generator: false, arrow: false, sloppy: false };
+                self.lambda(place(constructor), lambda);
+                self.within(this(false), |noting| stmts.iter().for_each(|stmt| noting.stmt(stmt)));
+            }
+            ClassMember::Method(method) => self.method(&method.function, this(method.is_static)),
+            ClassMember::PrivateMethod(method) => self.method(&method.function, this(method.is_static)),
+            ClassMember::ClassProp(property) => {
+                self.within(this(property.is_static), |noting| {
+                    property.value.iter().for_each(|value| noting.expr(value));
+                });
+            }
+            ClassMember::PrivateProp(property) => {
+                self.within(this(property.is_static), |noting| {
+                    property.value.iter().for_each(|value| noting.expr(value));
+                });
+            }
+            ClassMember::StaticBlock(block) => {
+                self.within(this(true), |noting| block.body.stmts.iter().for_each(|stmt| noting.stmt(stmt)));
+            }
+            ClassMember::AutoAccessor(accessor) => accessor.value.iter().for_each(|value| self.expr(value)),
+            ClassMember::TsIndexSignature(_) | ClassMember::Empty(_) => {}
+        }
+    }
+
+    fn enumeration(&mut self, declaration: &'a TsEnumDecl) {
+        let mut members = rustc_hash::FxHashMap::default();
+        for member in &declaration.members {
+            let name = match &member.id {
+                TsEnumMemberId::Ident(name) => name.sym.to_string(),
+                TsEnumMemberId::Str(name) => name.value.to_string_lossy().into_owned(),
+            };
+            let value = member.init.as_ref().map_or(Value::Unknown, |init| self.names.value(init));
+            members.insert(name, value);
+        }
+        self.names.enums.insert(declaration.id.to_id(), members);
+    }
+
+    fn import(&mut self, import: &'a ImportDecl) {
+        let module = import.src.value.to_string_lossy();
+        for specifier in &import.specifiers {
+            let (local, path) = match specifier {
+                ImportSpecifier::Named(named) => {
+                    let name = match &named.imported {
+                        Some(ModuleExportName::Ident(name)) => name.sym.to_string(),
+                        Some(ModuleExportName::Str(name)) => name.value.to_string_lossy().into_owned(),
+                        None => named.local.sym.to_string(),
+                    };
+                    (&named.local, vec![Key::Name(name.into())])
+                }
+                ImportSpecifier::Default(default) => (&default.local, Vec::new()),
+                ImportSpecifier::Namespace(all) => (&all.local, Vec::new()),
+            };
+            self.value(local, Value::module(&module, path));
+        }
+    }
+
+    fn assigned(&mut self, assign: &'a AssignExpr) {
+        match &assign.left {
+            AssignTarget::Simple(SimpleAssignTarget::Ident(BindingIdent { id, .. })) => match assign.op {
+                AssignOp::Assign | AssignOp::NullishAssign | AssignOp::OrAssign => {
+                    self.set(id.to_id(), Origin::Expr(&assign.right, Vec::new(), None));
+                }
+                AssignOp::AddAssign => {
+                    let binding = self.names.bindings.entry(id.to_id()).or_default();
+                    binding.writes += 1;
+                    binding.appended.push(&assign.right);
+                }
+                _ => self.value(id, Value::Unknown),
+            },
+            AssignTarget::Simple(SimpleAssignTarget::Member(member)) => self.member_written(member, &assign.right),
+            AssignTarget::Pat(AssignTargetPat::Object(object)) => {
+                self.taken_by_object(object, &[], &|keys, default| Origin::Expr(&assign.right, keys, default));
+            }
+            AssignTarget::Pat(AssignTargetPat::Array(array)) => {
+                self.taken_by_array(array, &[], &|keys, default| Origin::Expr(&assign.right, keys, default));
+            }
+            AssignTarget::Simple(_) | AssignTarget::Pat(AssignTargetPat::Invalid(_)) => {}
+        }
+    }
+
+    fn member_written(&mut self, member: &'a MemberExpr, value: &'a Expr) {
+        match bare(&member.obj) {
+            Expr::Ident(ident) => {
+                self.names.bindings.entry(ident.to_id()).or_default().members.push((&member.prop, value));
+            }
+            Expr::This(_) => {
+                if let Some(Known::Instance(class) | Known::Class(class)) = self.this {
+                    self.names.fields.entry(class).or_default().push((&member.prop, value));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn called(&mut self, callee: &'a Expr, args: &'a [ExprOrSpread]) {
+        match bare(callee) {
+            Expr::Ident(ident) if self.names.is_free(ident) => {}
+            Expr::Ident(_) | Expr::Fn(_) | Expr::Arrow(_) => self.calls.push((callee, Given::Args(args))),
+            Expr::Member(member) => self.method_called(member, args),
+            _ => {}
+        }
+    }
+
+    fn method_called(&mut self, member: &'a MemberExpr, args: &'a [ExprOrSpread]) {
+        let MemberProp::Ident(name) = &member.prop else { return };
+        let name = &*name.sym;
+        let first = args.first().map(|arg| &*arg.expr);
+        match (name, first) {
+            ("call", _) if !args.is_empty() => self.calls.push((&member.obj, Given::Args(&args[1..]))),
+            ("then", Some(callback)) => self.calls.push((callback, Given::One(0, &member.obj))),
+            ("reduce" | "reduceRight", Some(callback)) => {
+                if let Some(start) = args.get(1) {
+                    self.calls.push((callback, Given::One(0, &start.expr)));
+                }
+                self.calls.push((callback, Given::Each(1, &member.obj)));
+            }
+            (name, Some(callback)) if EACH.contains(&name) => {
+                self.calls.push((callback, Given::Each(0, &member.obj)));
+            }
+            _ => {}
+        }
+        if let Expr::Ident(ident) = bare(&member.obj)
+            && !self.names.is_free(ident)
+            && (name == "push" || CHANGING.contains(&name))
+        {
+            let loops = self.loops;
+            let binding = self.names.bindings.entry(ident.to_id()).or_default();
+            if name == "push" && loops == binding.depth && args.iter().all(|arg| arg.spread.is_none()) {
+                binding.pushed.extend(args.iter().map(|arg| &*arg.expr));
+            } else {
+                binding.tangled = true;
+            }
+        }
+    }
+}
+
+impl<'a> Walk<'a> for Noting<'a> {
+    fn item(&mut self, item: &'a ModuleItem) {
+        match item {
+            ModuleItem::ModuleDecl(ModuleDecl::Import(import)) => self.import(import),
+            ModuleItem::ModuleDecl(ModuleDecl::TsImportEquals(import)) => match &import.module_ref {
+                TsModuleRef::TsExternalModuleRef(module) => {
+                    let module = Value::module(&module.expr.value.to_string_lossy(), Vec::new());
+                    self.value(&import.id, module);
+                }
+                TsModuleRef::TsEntityName(name) => {
+                    self.set(import.id.to_id(), Origin::Entity(Box::new(entity(name))));
+                }
+            },
+            ModuleItem::ModuleDecl(ModuleDecl::ExportDefaultDecl(export)) => {
+                if let DefaultDecl::Fn(function) = &export.decl
+                    && let Some(ident) = &function.ident
+                {
+                    self.value(ident, Value::thing(Root::Literal(Literal::Function), Vec::new()));
+                }
+                walk::walk_item(self, item);
+            }
+            _ => walk::walk_item(self, item),
+        }
+    }
+
+    fn stmt(&mut self, stmt: &'a Stmt) {
+        let looped = match stmt {
+            Stmt::ForOf(looped) => {
+                if let ForHead::VarDecl(variables) = &looped.left {
+                    for declarator in &variables.decls {
+                        self.taken(&declarator.name, &[], &|keys, _| Origin::Each(&looped.right, keys));
+                    }
+                }
+                true
+            }
+            Stmt::With(with) => {
+                self.names.withs.push((with.body.span(), &with.obj));
+                false
+            }
+            Stmt::ForIn(_) | Stmt::For(_) | Stmt::While(_) | Stmt::DoWhile(_) => true,
+            Stmt::Try(tried) => {
+                if let Some(pat) = tried.handler.as_ref().and_then(|handler| handler.param.as_ref()) {
+                    self.unknown(pat);
+                }
+                false
+            }
+            _ => false,
+        };
+        if let Stmt::ForOf(swc_ecma_ast::ForOfStmt { left, .. }) | Stmt::ForIn(swc_ecma_ast::ForInStmt { left, .. }) =
+            stmt
+        {
+            match left {
+                ForHead::Pat(pat) => self.unknown(pat),
+                ForHead::VarDecl(variables) if matches!(stmt, Stmt::ForIn(_)) => {
+                    variables.decls.iter().for_each(|declarator| self.unknown(&declarator.name));
+                }
+                _ => {}
+            }
+        }
+        self.loops += u32::from(looped);
+        walk::walk_stmt(self, stmt);
+        self.loops -= u32::from(looped);
+    }
+
+    fn decl(&mut self, decl: &'a Decl) {
+        match decl {
+            // `declare const process` says that there is one; it makes none.
+            Decl::Var(variables) if variables.declare => {
+                for declarator in &variables.decls {
+                    if let Some(ident) = declarator.name.as_ident() {
+                        self.value(ident, Value::global(&ident.sym));
+                    }
+                }
+            }
+            Decl::Fn(function) if function.declare => {
+                self.value(&function.ident, Value::global(&function.ident.sym));
+            }
+            Decl::Fn(function) => {
+                walk::walk_decl(self, decl);
+                if let Some(number) = self.names.number(&*function.function) {
+                    self.value(&function.ident, Value::known(Literal::Function, Known::Function(number)));
+                }
+            }
+            Decl::Class(class) => {
+                walk::walk_decl(self, decl);
+                if let Some(number) = self.names.number(&*class.class) {
+                    self.value(&class.ident, Value::known(Literal::Class, Known::Class(number)));
+                }
+            }
+            Decl::TsEnum(declaration) => {
+                self.enumeration(declaration);
+                walk::walk_decl(self, decl);
+            }
+            _ => walk::walk_decl(self, decl),
+        }
+    }
+
+    fn variables(&mut self, variables: &'a VarDecl) {
+        for declarator in &variables.decls {
+            if let Some(init) = declarator.init.as_deref() {
+                self.taken(&declarator.name, &[], &|keys, default| Origin::Expr(init, keys, default));
+            }
+        }
+        walk::walk_variables(self, variables);
+    }
+
+    fn function(&mut self, function: &'a Function) {
+        self.lambda(place(function), Lambda::of_function(function));
+        self.within(None, |noting| walk::walk_function(noting, function));
+    }
+
+    fn arrow(&mut self, arrow: &'a ArrowExpr) {
+        self.lambda(place(arrow), Lambda::of_arrow(arrow));
+        let this = self.this.clone();
+        self.within(this, |noting| walk::walk_arrow(noting, arrow));
+    }
+
+    fn class(&mut self, class: &'a Class) {
+        let number = u32::try_from(self.names.classes.len()).unwrap_or(u32::MAX);
+        self.names.classes.push(class);
+        self.names.numbers.insert(place(class), number);
+        class.super_class.iter().for_each(|parent| self.expr(parent));
+        let strict = std::mem::replace(&mut self.strict, true);
+        for member in &class.body {
+            self.member_of_class(member, number);
+        }
+        self.strict = strict;
+    }
+
+    fn object(&mut self, object: &'a ObjectLit) {
+        let number = u32::try_from(self.names.objects.len()).unwrap_or(u32::MAX);
+        self.names.objects.push(object);
+        self.names.numbers.insert(place(object), number);
+        for prop in &object.props {
+            let PropOrSpread::Prop(prop) = prop else { continue };
+            let function = match &**prop {
+                Prop::Method(method) => &method.function,
+                Prop::Getter(getter) => &getter.function,
+                Prop::Setter(setter) => &setter.function,
+                _ => continue,
+            };
+            self.method(function, Some(Known::Object(number)));
+        }
+        for prop in &object.props {
+            match prop {
+                PropOrSpread::Spread(spread) => self.expr(&spread.expr),
+                PropOrSpread::Prop(prop) => match &**prop {
+                    Prop::KeyValue(pair) => self.expr(&pair.value),
+                    Prop::Assign(assign) => self.expr(&assign.value),
+                    _ => {}
+                },
+            }
+        }
+    }
+
+    fn expr(&mut self, expr: &'a Expr) {
+        match expr {
+            Expr::Assign(assign) => self.assigned(assign),
+            Expr::Update(update) => {
+                if let Expr::Ident(ident) = bare(&update.arg) {
+                    self.value(ident, Value::Unknown);
+                }
+            }
+            Expr::Call(CallExpr { callee: Callee::Expr(callee), args, .. }) => self.called(callee, args),
+            Expr::Fn(function) => {
+                walk::walk_expr(self, expr);
+                if let (Some(ident), Some(number)) = (&function.ident, self.names.number(&*function.function)) {
+                    self.value(ident, Value::known(Literal::Function, Known::Function(number)));
+                }
+                return;
+            }
+            Expr::Class(class) => {
+                walk::walk_expr(self, expr);
+                if let (Some(ident), Some(number)) = (&class.ident, self.names.number(&*class.class)) {
+                    self.value(ident, Value::known(Literal::Class, Known::Class(number)));
+                }
+                return;
+            }
+            Expr::This(this) => {
+                if let Some(known) = &self.this {
+                    self.names.this.insert(place(this), known.clone());
+                }
+            }
+            _ => {}
+        }
+        walk::walk_expr(self, expr);
+    }
+}

@@ -1,0 +1,62 @@
+//! The flags of a regular expression.
+//!
+//! Invariant: flags that no engine takes are rejected here, so that everyone after may rely on them.
+
+use super::syntax::Reject;
+
+/// What the flags of a pattern say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Flags {
+    pub(super) modes: Modes,
+    /// `u` or `v`.
+    pub(super) unicode: bool,
+    /// `v`
+    pub(super) set_notation: bool,
+    pub(super) sticky: bool,
+}
+
+/// The flags that a group such as `(?i:..)` can change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Modes {
+    pub(super) ignore_case: bool,
+    pub(super) multiline: bool,
+    pub(super) dot_all: bool,
+}
+
+impl Flags {
+    /// `None` where they are not the flags of a regular expression.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        let mut flags = Self::default();
+        for (at, flag) in text.char_indices() {
+            if text[..at].contains(flag) {
+                return None;
+            }
+            match flag {
+                'd' | 'g' => {}
+                'i' => flags.modes.ignore_case = true,
+                'm' => flags.modes.multiline = true,
+                's' => flags.modes.dot_all = true,
+                'u' => flags.unicode = true,
+                'v' => flags.set_notation = true,
+                'y' => flags.sticky = true,
+                _ => return None,
+            }
+        }
+        let both = flags.unicode && flags.set_notation;
+        flags.unicode |= flags.set_notation;
+        (!both).then_some(flags)
+    }
+}
+
+impl Modes {
+    pub(super) fn set(&mut self, flag: char, on: bool) -> Result<(), Reject> {
+        let mode = match flag {
+            'i' => &mut self.ignore_case,
+            'm' => &mut self.multiline,
+            's' => &mut self.dot_all,
+            _ => return Err(Reject::Invalid),
+        };
+        *mode = on;
+        Ok(())
+    }
+}

@@ -1,0 +1,100 @@
+//! What may come after the repeated part of an attack, so that the match fails there.
+//!
+//! Invariant: these are guesses, the likeliest first, and each costs steps. A match can fail for reasons that the
+//! automaton does not know, such as an anchor at the end, and so the first guess is that nothing comes after.
+
+use std::collections::{HashSet, VecDeque};
+
+use super::allowance::Allowance;
+use super::alphabet::{Alphabet, Letter, Letters};
+use super::automaton::{Automaton, Edge, State};
+
+/// How many sets of states are looked at.
+const MAX_SETS: usize = 8;
+
+/// How many letters are tried in each of them, from either end of the alphabet.
+const MAX_TRIED: usize = 6;
+
+/// How many single letters are guessed.
+const MAX_SINGLES: usize = 3;
+
+/// The states that an automaton can be in.
+#[derive(Debug)]
+pub(super) struct Simulation<'a> {
+    pub(super) automaton: &'a Automaton,
+    pub(super) alphabet: &'a Alphabet,
+    pub(super) allowance: &'a Allowance,
+}
+
+impl<'a> Simulation<'a> {
+    /// Suffixes for a word that is repeated after another.
+    pub(super) fn suffixes(&self, prefix: &[Letter], pump: &[Letter]) -> Vec<Vec<Letter>> {
+        let mut round = self.read(vec![self.automaton.start], prefix);
+        let mut states = round.clone();
+        for _ in 0..4 {
+            round = self.read(round, pump);
+            states.extend(&round);
+        }
+        states.sort_unstable();
+        states.dedup();
+
+        let mut suffixes = vec![Vec::new()];
+        suffixes.extend(self.deadly(states.clone()));
+        let mut singles: Vec<(bool, usize, Letter)> = Vec::new();
+        for letter in self.tried() {
+            let after = self.after(&states, letter);
+            singles.push((after.iter().any(|state| self.automaton.accepting[*state]), after.len(), letter));
+        }
+        singles.sort_unstable();
+        singles.dedup();
+        suffixes.extend(singles.into_iter().take(MAX_SINGLES).map(|(_, _, letter)| vec![letter]));
+        let mut known = HashSet::new();
+        suffixes.retain(|suffix| known.insert(suffix.clone()));
+        suffixes
+    }
+
+    /// A short word after which there is no state left.
+    fn deadly(&self, states: Vec<State>) -> Option<Vec<Letter>> {
+        let mut seen = HashSet::from([states.clone()]);
+        let mut queue = VecDeque::from([(states, Vec::new())]);
+        for _ in 0..MAX_SETS {
+            let (states, word) = queue.pop_front()?;
+            let known = self.edges(&states).fold(Letters::default(), |known, edge| known | edge.letters);
+            if let Some(letter) = self.alphabet.letters().find(|letter| !known.contains(*letter)) {
+                return Some([word, vec![letter]].concat());
+            }
+            for letter in self.tried() {
+                let after = self.after(&states, letter);
+                if seen.insert(after.clone()) {
+                    queue.push_back((after, [&*word, &[letter]].concat()));
+                }
+            }
+        }
+        None
+    }
+
+    /// Rare and common letters, and a newline, which even `.` does not match.
+    fn tried(&self) -> Vec<Letter> {
+        let newlines = self.alphabet.newline.iter().take(1);
+        let (rare, common) = (self.alphabet.letters(), self.alphabet.letters().rev());
+        rare.take(MAX_TRIED).chain(newlines).chain(common.take(MAX_TRIED)).collect()
+    }
+
+    fn read(&self, states: Vec<State>, word: &[Letter]) -> Vec<State> {
+        word.iter().fold(states, |states, letter| self.after(&states, *letter))
+    }
+
+    fn after(&self, states: &[State], letter: Letter) -> Vec<State> {
+        let edges = self.edges(states).filter(|edge| edge.letters.contains(letter));
+        let mut after: Vec<State> = edges.map(|edge| edge.to).collect();
+        after.sort_unstable();
+        after.dedup();
+        after
+    }
+
+    /// The edges from some states, as far as there are steps left.
+    fn edges(&self, states: &[State]) -> impl Iterator<Item = &'a Edge> {
+        let automaton = self.automaton;
+        states.iter().flat_map(|state| &automaton.states[*state]).take_while(|_| self.allowance.spend())
+    }
+}
