@@ -9,8 +9,11 @@
 mod call;
 mod evaluate;
 mod known;
+mod members;
 mod methods;
 mod noting;
+mod patterns;
+mod statements;
 
 use std::cell::{Cell, RefCell};
 

@@ -1,14 +1,13 @@
 //! Notes where each name comes from, and what the source makes.
 
 use swc_ecma_ast::{
-    ArrayPat, ArrowExpr, AssignExpr, AssignOp, AssignTarget, AssignTargetPat, BindingIdent, CallExpr, Callee, Class,
-    ClassMember, Decl, DefaultDecl, Expr, ExprOrSpread, ForHead, Function, Id, Ident, ImportDecl, ImportSpecifier,
-    MemberExpr, MemberProp, ModuleDecl, ModuleExportName, ModuleItem, ObjectLit, ObjectPat, ObjectPatProp,
-    ParamOrTsParamProp, Pat, Program, Prop, PropOrSpread, SimpleAssignTarget, Stmt, TsEnumDecl, TsEnumMemberId,
-    TsModuleRef, TsParamPropParam, VarDecl,
+    ArrowExpr, AssignExpr, AssignOp, AssignTarget, AssignTargetPat, BindingIdent, CallExpr, Callee, Class, Decl,
+    DefaultDecl, Expr, ExprOrSpread, ForHead, Function, Id, Ident, ImportDecl, ImportSpecifier, MemberExpr, MemberProp,
+    ModuleDecl, ModuleExportName, ModuleItem, ObjectLit, Program, Prop, PropOrSpread, SimpleAssignTarget, Stmt,
+    TsEnumDecl, TsEnumMemberId, TsModuleRef, VarDecl,
 };
 
-use super::{Binding, Given, Lambda, Names, Origin, Param, bare, entity, place};
+use super::{Binding, Given, Lambda, Names, Origin, bare, entity, place};
 use crate::value::{Key, Known, Literal, Root, Value};
 use crate::walk::{self, Walk};
 use swc_common::Spanned;
@@ -41,8 +40,8 @@ pub(super) fn note<'a>(program: &'a Program, names: Names<'a>) -> Names<'a> {
     names
 }
 
-struct Noting<'a> {
-    names: Names<'a>,
+pub(super) struct Noting<'a> {
+    pub(super) names: Names<'a>,
     /// What is called, and with what.
     calls: Vec<(&'a Expr, Given<'a>)>,
     this: Option<Known>,
@@ -62,7 +61,7 @@ fn is_strict(program: &Program) -> bool {
 }
 
 impl<'a> Noting<'a> {
-    fn set(&mut self, id: Id, origin: Origin<'a>) {
+    pub(super) fn set(&mut self, id: Id, origin: Origin<'a>) {
         let loops = self.loops;
         let binding = self.names.bindings.entry(id).or_insert_with(|| Binding { depth: loops, ..Binding::default() });
         if binding.origin.is_some() {
@@ -71,114 +70,11 @@ impl<'a> Noting<'a> {
         binding.origin = Some(origin);
     }
 
-    fn value(&mut self, ident: &Ident, value: Value) {
+    pub(super) fn value(&mut self, ident: &Ident, value: Value) {
         self.set(ident.to_id(), Origin::Value(value));
     }
 
-    /// Every name of a pattern, and what it takes of something.
-    fn taken(&mut self, pat: &'a Pat, keys: &[Value], origin: &dyn Fn(Vec<Value>, Option<&'a Expr>) -> Origin<'a>) {
-        match pat {
-            Pat::Ident(ident) => self.set(ident.to_id(), origin(keys.to_vec(), None)),
-            Pat::Assign(assign) => match &*assign.left {
-                Pat::Ident(ident) => self.set(ident.to_id(), origin(keys.to_vec(), Some(&assign.right))),
-                left => self.taken(left, keys, origin),
-            },
-            Pat::Object(object) => self.taken_by_object(object, keys, origin),
-            Pat::Array(array) => self.taken_by_array(array, keys, origin),
-            Pat::Rest(_) | Pat::Expr(_) | Pat::Invalid(_) => self.unknown(pat),
-        }
-    }
-
-    fn taken_by_object(
-        &mut self,
-        object: &'a ObjectPat,
-        keys: &[Value],
-        origin: &dyn Fn(Vec<Value>, Option<&'a Expr>) -> Origin<'a>,
-    ) {
-        for prop in &object.props {
-            match prop {
-                ObjectPatProp::KeyValue(pair) => {
-                    let key = self.names.prop_name(&pair.key);
-                    self.taken(&pair.value, &[keys, &[key]].concat(), origin);
-                }
-                ObjectPatProp::Assign(short) => {
-                    let keys = [keys, &[Value::text(&short.key.sym)]].concat();
-                    self.set(short.key.to_id(), origin(keys, short.value.as_deref()));
-                }
-                ObjectPatProp::Rest(rest) => self.taken(&rest.arg, keys, origin),
-            }
-        }
-    }
-
-    fn taken_by_array(
-        &mut self,
-        array: &'a ArrayPat,
-        keys: &[Value],
-        origin: &dyn Fn(Vec<Value>, Option<&'a Expr>) -> Origin<'a>,
-    ) {
-        for (index, elem) in array.elems.iter().enumerate() {
-            if let Some(elem) = elem {
-                let index = f64::from(u32::try_from(index).unwrap_or(u32::MAX));
-                self.taken(elem, &[keys, &[Value::Number(index)]].concat(), origin);
-            }
-        }
-    }
-
-    /// Every name of a pattern whose value is not known.
-    fn unknown(&mut self, pat: &'a Pat) {
-        let mut ids = Vec::new();
-        super::ids(pat, &mut ids);
-        for id in ids {
-            self.set(id, Origin::Value(Value::Unknown));
-        }
-    }
-
-    /// The parameters of a function: what is reached from them comes from the caller, or from a call in the source.
-    fn parameters(&mut self, function: u32) {
-        let params = self.names.functions[function as usize].params.clone();
-        for (index, pat) in params.into_iter().enumerate() {
-            self.parameter(pat, &|path, default| Param { function, index, path, default }, &[], None);
-        }
-    }
-
-    fn parameter(
-        &mut self,
-        pat: &'a Pat,
-        param: &dyn Fn(Vec<Key>, Option<&'a Expr>) -> Param<'a>,
-        path: &[Key],
-        default: Option<&'a Expr>,
-    ) {
-        match pat {
-            Pat::Ident(ident) => self.set(ident.to_id(), Origin::Param(param(path.to_vec(), default))),
-            Pat::Assign(assign) => self.parameter(&assign.left, param, path, Some(&assign.right)),
-            Pat::Object(object) => {
-                for prop in &object.props {
-                    let (key, pat) = match prop {
-                        ObjectPatProp::KeyValue(pair) => (self.names.prop_name(&pair.key), &*pair.value),
-                        ObjectPatProp::Assign(short) => {
-                            let path = [path, &[Key::Name((&*short.key.sym).into())]].concat();
-                            self.set(short.key.to_id(), Origin::Param(param(path, short.value.as_deref())));
-                            continue;
-                        }
-                        ObjectPatProp::Rest(rest) => (Value::Unknown, &*rest.arg),
-                    };
-                    let key = key.string().map_or(Key::Dynamic, |name| Key::Name(name.into()));
-                    self.parameter(pat, param, &[path, &[key]].concat(), None);
-                }
-            }
-            Pat::Array(array) => {
-                for (index, elem) in array.elems.iter().enumerate() {
-                    if let Some(elem) = elem {
-                        let key = Key::Name(index.to_string().into());
-                        self.parameter(elem, param, &[path, &[key]].concat(), None);
-                    }
-                }
-            }
-            Pat::Rest(_) | Pat::Expr(_) | Pat::Invalid(_) => self.unknown(pat),
-        }
-    }
-
-    fn lambda(&mut self, at: usize, mut lambda: Lambda<'a>) -> u32 {
+    pub(super) fn lambda(&mut self, at: usize, mut lambda: Lambda<'a>) -> u32 {
         lambda.sloppy &= !self.strict;
         let number = u32::try_from(self.names.functions.len()).unwrap_or(u32::MAX);
         self.names.functions.push(lambda);
@@ -187,7 +83,7 @@ impl<'a> Noting<'a> {
         number
     }
 
-    fn within(&mut self, this: Option<Known>, walk: impl FnOnce(&mut Self)) {
+    pub(super) fn within(&mut self, this: Option<Known>, walk: impl FnOnce(&mut Self)) {
         let before = std::mem::replace(&mut self.this, this);
         self.loops += 1;
         walk(self);
@@ -195,50 +91,9 @@ impl<'a> Noting<'a> {
         self.this = before;
     }
 
-    fn method(&mut self, function: &'a Function, this: Option<Known>) {
+    pub(super) fn method(&mut self, function: &'a Function, this: Option<Known>) {
         self.lambda(place(function), Lambda::of_function(function));
         self.within(this, |noting| walk::walk_function(noting, function));
-    }
-
-    fn member_of_class(&mut self, member: &'a ClassMember, class: u32) {
-        let this = |is_static: bool| Some(if is_static { Known::Class(class) } else { Known::Instance(class) });
-        match member {
-            ClassMember::Constructor(constructor) => {
-                let mut params = Vec::new();
-                for param in &constructor.params {
-                    match param {
-                        ParamOrTsParamProp::Param(param) => params.push(&param.pat),
-                        ParamOrTsParamProp::TsParamProp(property) => {
-                            if let TsParamPropParam::Ident(ident) = &property.param {
-                                self.value(ident, Value::thing(Root::Params, Vec::new()));
-                            }
-                        }
-                    }
-                }
-                let stmts = constructor.body.as_ref().map_or(&[][..], |body| &body.stmts);
-                let lambda =
-                    Lambda { params, body: super::Body::Block(stmts), generator: false, arrow: false, sloppy: false };
-                self.lambda(place(constructor), lambda);
-                self.within(this(false), |noting| stmts.iter().for_each(|stmt| noting.stmt(stmt)));
-            }
-            ClassMember::Method(method) => self.method(&method.function, this(method.is_static)),
-            ClassMember::PrivateMethod(method) => self.method(&method.function, this(method.is_static)),
-            ClassMember::ClassProp(property) => {
-                self.within(this(property.is_static), |noting| {
-                    property.value.iter().for_each(|value| noting.expr(value));
-                });
-            }
-            ClassMember::PrivateProp(property) => {
-                self.within(this(property.is_static), |noting| {
-                    property.value.iter().for_each(|value| noting.expr(value));
-                });
-            }
-            ClassMember::StaticBlock(block) => {
-                self.within(this(true), |noting| block.body.stmts.iter().for_each(|stmt| noting.stmt(stmt)));
-            }
-            ClassMember::AutoAccessor(accessor) => accessor.value.iter().for_each(|value| self.expr(value)),
-            ClassMember::TsIndexSignature(_) | ClassMember::Empty(_) => {}
-        }
     }
 
     fn enumeration(&mut self, declaration: &'a TsEnumDecl) {

@@ -1,0 +1,397 @@
+//! The walk that notes what a source does.
+
+use swc_common::{Span, Spanned};
+use swc_ecma_ast::{
+    AssignExpr, AssignTarget, BinExpr, BinaryOp, CallExpr, Callee, Expr, ExprOrSpread, Ident, ImportDecl, Lit,
+    MemberExpr, MemberProp, MetaPropExpr, MetaPropKind, NewExpr, OptCall, OptChainBase, Regex, SimpleAssignTarget, Str,
+    TaggedTpl, TplElement, TsEnumMember, TsInterfaceDecl, TsModuleRef, TsTypeAliasDecl, TsTypeAnn, TsTypeParamDecl,
+    TsTypeParamInstantiation, UnaryExpr, UnaryOp, UpdateExpr, VarDeclarator,
+};
+use swc_ecma_visit::{Visit, VisitWith};
+
+use super::direct::direct;
+use super::{Assembled, Call, Facts, Role, Text, Use, Write, prefix};
+use crate::imports::{Fate, Imports};
+use crate::names::{Names, bare, entity};
+use crate::value::{Root, Value};
+
+pub(super) struct Walk<'a> {
+    names: &'a Names<'a>,
+    imports: &'a Imports,
+    pub(super) facts: Facts,
+    role: Role,
+    /// Whether the expression that comes is the object of a member that was noted.
+    chain: bool,
+    /// The name that the next literal becomes the value of.
+    name: Option<String>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(names: &'a Names<'a>, imports: &'a Imports) -> Self {
+        Self { names, imports, facts: Facts::default(), role: Role::Plain, chain: false, name: None }
+    }
+}
+
+impl Walk<'_> {
+    fn note(&mut self, expr: &Expr, span: Span) {
+        if let Value::Thing(thing) = self.names.value(expr)
+            && !(thing.path.is_empty() && matches!(thing.root, Root::Literal(_) | Root::Somewhere | Root::Params))
+        {
+            let used = Use { thing: (*thing).clone(), role: self.role, span };
+            if used.thing.is_result() { self.facts.results.push(used) } else { self.facts.uses.push(used) }
+        }
+    }
+
+    fn with_role(&mut self, role: Role, visit: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.role, role);
+        visit(self);
+        self.role = before;
+    }
+
+    fn with_name(&mut self, name: Option<String>, visit: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.name, name);
+        visit(self);
+        self.name = before;
+    }
+
+    fn call(&mut self, callee: &Expr, args: &[ExprOrSpread], span: Span, new: bool) {
+        let prefixes = args.iter().map(|arg| prefix(self.names, &arg.expr)).collect();
+        let call = Call { callee: self.names.value(callee), args: self.names.args(args), prefixes, new, span };
+        let call = direct(call);
+        if let Some(thing) = call.callee.as_thing()
+            && thing.root == Root::Global
+            && matches!(
+                thing.names().unwrap_or_default().as_slice(),
+                ["require"]
+                    | ["module" | "process" | "require", "require" | "getBuiltinModule" | "resolve"]
+                    | ["process" | "require", "mainModule" | "main", "require"]
+                    | ["System", "import"]
+            )
+        {
+            let name = call.args.first().and_then(Value::as_text).unwrap_or("…");
+            self.facts.modules.push((name.to_owned(), span));
+        }
+        if let Some(thing) = call.callee.as_thing() {
+            let path = (&thing.root, thing.names().unwrap_or_default());
+            let pattern = match (path.0, path.1.as_slice()) {
+                (Root::Global, ["RegExp"]) => match call.args.as_slice() {
+                    [Value::Text(pattern), rest @ ..] => {
+                        let flags = rest.first().and_then(Value::as_text).unwrap_or_default();
+                        Some((pattern.to_string(), flags.to_owned()))
+                    }
+                    _ => None,
+                },
+                (_, [.., "match" | "matchAll" | "search"]) => match call.args.as_slice() {
+                    [Value::Text(pattern)] => Some((pattern.to_string(), String::new())),
+                    _ => None,
+                },
+                _ => None,
+            };
+            if let Some((pattern, flags)) = pattern {
+                self.facts.patterns.push((pattern, flags, span));
+            }
+        }
+        self.facts.calls.push(call);
+    }
+
+    fn children_of_call(&mut self, callee: &Expr, args: &[ExprOrSpread]) {
+        self.with_role(Role::Called, |walk| callee.visit_with(walk));
+        self.with_role(Role::Plain, |walk| walk.with_name(None, |walk| args.visit_with(walk)));
+    }
+
+    fn member(&mut self, member: &MemberExpr, whole: &Expr) {
+        if !std::mem::take(&mut self.chain) {
+            self.note(whole, member.span);
+        }
+        if let MemberProp::Computed(computed) = &member.prop {
+            if !matches!(bare(&computed.expr), Expr::Lit(_))
+                && self.names.value(&member.obj) == Value::thing(Root::Global, Vec::new())
+            {
+                self.facts.global_lookups.push(member.span);
+            }
+            if put_together(&computed.expr)
+                && let Some(name) = self.names.value(&computed.expr).as_text()
+                && name.chars().next().is_some_and(|first| first.is_alphabetic() || first == '_' || first == '$')
+            {
+                self.facts.assembled.push(Assembled { name: name.to_owned(), span: computed.span });
+            }
+            self.with_role(Role::Plain, |walk| computed.expr.visit_with(walk));
+        }
+        self.chain = matches!(bare(&member.obj), Expr::Ident(_) | Expr::Member(_) | Expr::This(_) | Expr::OptChain(_));
+        member.obj.visit_with(self);
+        self.chain = false;
+    }
+}
+
+/// Whether a name is put together from parts, rather than written.
+fn put_together(expr: &Expr) -> bool {
+    match bare(expr) {
+        Expr::Bin(binary) => binary.op == BinaryOp::Add,
+        Expr::Call(_) => true,
+        Expr::Tpl(template) => !template.exprs.is_empty(),
+        _ => false,
+    }
+}
+
+impl Visit for Walk<'_> {
+    fn visit_expr(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Ident(ident) => {
+                self.facts.idents.push((ident.sym.to_string(), ident.span));
+                if !std::mem::take(&mut self.chain) {
+                    self.note(expr, ident.span);
+                }
+            }
+            Expr::This(this) => {
+                if !std::mem::take(&mut self.chain) {
+                    self.note(expr, this.span);
+                }
+            }
+            Expr::Member(member) => self.member(member, expr),
+            Expr::OptChain(chain) => match &*chain.base {
+                OptChainBase::Member(member) => self.member(member, expr),
+                OptChainBase::Call(OptCall { callee, args, span, .. }) => {
+                    self.chain = false;
+                    self.call(callee, args, *span, false);
+                    self.children_of_call(callee, args);
+                }
+            },
+            Expr::Paren(_) | Expr::TsAs(_) | Expr::TsNonNull(_) => expr.visit_children_with(self),
+            _ => {
+                self.chain = false;
+                if put_together(expr)
+                    && let Some(text) = self.names.value(expr).as_text()
+                {
+                    let (text, span) = (text.to_owned(), expr.span());
+                    self.facts.texts.push(Text { value: text, raw: String::new(), name: self.name.clone(), span });
+                }
+                let role = std::mem::replace(&mut self.role, Role::Plain);
+                expr.visit_children_with(self);
+                self.role = role;
+            }
+        }
+    }
+
+    fn visit_call_expr(&mut self, call: &CallExpr) {
+        match &call.callee {
+            Callee::Expr(callee) => {
+                self.call(callee, &call.args, call.span, false);
+                self.children_of_call(callee, &call.args);
+            }
+            Callee::Import(_) => {
+                let name = call.args.first().map(|arg| prefix(self.names, &arg.expr)).filter(|name| !name.is_empty());
+                self.facts.modules.push((name.unwrap_or_else(|| "…".to_owned()), call.span));
+                call.args.visit_with(self);
+            }
+            Callee::Super(_) => call.args.visit_with(self),
+        }
+    }
+
+    fn visit_new_expr(&mut self, new: &NewExpr) {
+        let args = new.args.as_deref().unwrap_or_default();
+        self.call(&new.callee, args, new.span, true);
+        self.children_of_call(&new.callee, args);
+    }
+
+    fn visit_tagged_tpl(&mut self, tagged: &TaggedTpl) {
+        let args = tagged.tpl.quasis.iter().map(|quasi| {
+            Value::text(&quasi.cooked.as_ref().map(|cooked| cooked.to_string_lossy()).unwrap_or_default())
+        });
+        let call = Call {
+            callee: self.names.value(&tagged.tag),
+            args: args.collect(),
+            prefixes: Vec::new(),
+            new: false,
+            span: tagged.span,
+        };
+        self.facts.calls.push(direct(call));
+        self.with_role(Role::Called, |walk| tagged.tag.visit_with(walk));
+        tagged.tpl.visit_with(self);
+    }
+
+    fn visit_unary_expr(&mut self, unary: &UnaryExpr) {
+        match unary.op {
+            UnaryOp::TypeOf => self.with_role(Role::AskedAbout, |walk| walk.chained(&unary.arg)),
+            UnaryOp::Delete => {
+                self.facts.writes.push(Write { target: self.names.value(&unary.arg), span: unary.span });
+                unary.visit_children_with(self);
+            }
+            _ => unary.visit_children_with(self),
+        }
+    }
+
+    fn visit_bin_expr(&mut self, binary: &BinExpr) {
+        binary.left.visit_with(self);
+        if binary.op == BinaryOp::InstanceOf {
+            self.with_role(Role::AskedAbout, |walk| walk.chained(&binary.right));
+        } else {
+            binary.right.visit_with(self);
+        }
+    }
+
+    fn visit_assign_expr(&mut self, assign: &AssignExpr) {
+        let mut name = None;
+        match &assign.left {
+            AssignTarget::Simple(SimpleAssignTarget::Member(member)) => {
+                name = self.names.key(&member.prop).string();
+                let target = self.names.value(&member.obj).member(&self.names.key(&member.prop));
+                self.facts.writes.push(Write { target, span: assign.span });
+                member.visit_children_with(self);
+            }
+            AssignTarget::Simple(SimpleAssignTarget::Ident(ident)) => {
+                name = Some(ident.sym.to_string());
+                if self.names.is_free(ident) {
+                    self.facts.writes.push(Write { target: Value::global(&ident.sym), span: assign.span });
+                }
+            }
+            left => left.visit_with(self),
+        }
+        self.with_name(name, |walk| assign.right.visit_with(walk));
+    }
+
+    fn visit_update_expr(&mut self, update: &UpdateExpr) {
+        if let Expr::Member(member) = bare(&update.arg) {
+            let target = self.names.value(&member.obj).member(&self.names.key(&member.prop));
+            self.facts.writes.push(Write { target, span: update.span });
+        }
+        update.visit_children_with(self);
+    }
+
+    fn visit_var_declarator(&mut self, declarator: &VarDeclarator) {
+        declarator.name.visit_with(self);
+        let name = declarator.name.as_ident().map(|ident| ident.sym.to_string());
+        let alias =
+            declarator.init.as_deref().is_some_and(|init| matches!(bare(init), Expr::Ident(_) | Expr::Member(_)));
+        let role = if alias { Role::Named } else { Role::Plain };
+        self.with_role(role, |walk| walk.with_name(name, |walk| declarator.init.visit_with(walk)));
+        // What destructuring takes is used as much as if it were written out.
+        if let (None, Some(_)) = (declarator.name.as_ident(), &declarator.init) {
+            let mut idents = Taken(Vec::new());
+            declarator.name.visit_with(&mut idents);
+            for ident in idents.0 {
+                let span = ident.span;
+                self.note(&Expr::Ident(ident), span);
+            }
+        }
+    }
+
+    fn visit_key_value_prop(&mut self, pair: &swc_ecma_ast::KeyValueProp) {
+        pair.key.visit_with(self);
+        let name = match &pair.key {
+            swc_ecma_ast::PropName::Ident(name) => Some(name.sym.to_string()),
+            swc_ecma_ast::PropName::Str(name) => Some(name.value.to_string_lossy().into_owned()),
+            _ => None,
+        };
+        self.with_name(name, |walk| pair.value.visit_with(walk));
+    }
+
+    fn visit_prop(&mut self, prop: &swc_ecma_ast::Prop) {
+        if let swc_ecma_ast::Prop::Shorthand(ident) = prop {
+            self.note(&Expr::Ident(ident.clone()), ident.span);
+        }
+        prop.visit_children_with(self);
+    }
+
+    fn visit_class_prop(&mut self, prop: &swc_ecma_ast::ClassProp) {
+        prop.key.visit_with(self);
+        let name = prop.key.as_ident().map(|name| name.sym.to_string());
+        self.with_name(name, |walk| prop.value.visit_with(walk));
+    }
+
+    fn visit_str(&mut self, text: &Str) {
+        let raw = text.raw.as_ref().map(ToString::to_string).unwrap_or_default();
+        let (text, span) = (text.value.to_string_lossy().into_owned(), text.span);
+        self.facts.texts.push(Text { value: text, raw, name: self.name.clone(), span });
+    }
+
+    fn visit_tpl_element(&mut self, part: &TplElement) {
+        let text = part.cooked.as_ref().map(|cooked| cooked.to_string_lossy().into_owned()).unwrap_or_default();
+        let raw = part.raw.to_string();
+        self.facts.texts.push(Text { value: text, raw, name: self.name.clone(), span: part.span });
+    }
+
+    fn visit_regex(&mut self, regex: &Regex) {
+        self.facts.patterns.push((regex.exp.to_string(), regex.flags.to_string(), regex.span));
+    }
+
+    fn visit_meta_prop_expr(&mut self, meta: &MetaPropExpr) {
+        if meta.kind == MetaPropKind::ImportMeta {
+            self.facts.import_meta.push(meta.span);
+        }
+    }
+
+    fn visit_import_decl(&mut self, import: &ImportDecl) {
+        if self.imports.fate(import) == Fate::Refused {
+            self.facts.modules.push((import.src.value.to_string_lossy().into_owned(), import.span));
+        }
+    }
+
+    fn visit_ts_import_equals_decl(&mut self, import: &swc_ecma_ast::TsImportEqualsDecl) {
+        match &import.module_ref {
+            _ if import.is_type_only => {}
+            TsModuleRef::TsExternalModuleRef(module) => {
+                self.facts.modules.push((module.expr.value.to_string_lossy().into_owned(), import.span));
+            }
+            TsModuleRef::TsEntityName(name) => self.note(&entity(name), import.span),
+        }
+    }
+
+    fn visit_with_stmt(&mut self, statement: &swc_ecma_ast::WithStmt) {
+        self.facts.with_statements.push(statement.span());
+        statement.visit_children_with(self);
+    }
+
+    fn visit_ident(&mut self, ident: &Ident) {
+        self.facts.idents.push((ident.sym.to_string(), ident.span));
+    }
+
+    fn visit_lit(&mut self, lit: &Lit) {
+        lit.visit_children_with(self);
+    }
+
+    // Types do nothing.
+    fn visit_ts_type_ann(&mut self, _: &TsTypeAnn) {}
+    fn visit_ts_interface_decl(&mut self, _: &TsInterfaceDecl) {}
+    fn visit_ts_type_alias_decl(&mut self, _: &TsTypeAliasDecl) {}
+    fn visit_ts_type_param_decl(&mut self, _: &TsTypeParamDecl) {}
+    fn visit_ts_type_param_instantiation(&mut self, _: &TsTypeParamInstantiation) {}
+    fn visit_ts_type(&mut self, _: &swc_ecma_ast::TsType) {}
+    fn visit_ts_expr_with_type_args(&mut self, _: &swc_ecma_ast::TsExprWithTypeArgs) {}
+    fn visit_ts_enum_member(&mut self, member: &TsEnumMember) {
+        member.init.visit_with(self);
+    }
+    fn visit_ts_module_decl(&mut self, module: &swc_ecma_ast::TsModuleDecl) {
+        if !module.declare {
+            module.visit_children_with(self);
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// Visits an operand without losing the role that it was given.
+    fn chained(&mut self, expr: &Expr) {
+        match bare(expr) {
+            Expr::Ident(ident) => {
+                self.facts.idents.push((ident.sym.to_string(), ident.span));
+                self.note(expr, ident.span);
+            }
+            Expr::Member(member) => self.note(expr, member.span),
+            other => other.visit_with(self),
+        }
+    }
+}
+
+/// The names that a pattern declares.
+struct Taken(Vec<Ident>);
+
+impl Visit for Taken {
+    fn visit_binding_ident(&mut self, ident: &swc_ecma_ast::BindingIdent) {
+        self.0.push(ident.id.clone());
+    }
+
+    fn visit_assign_pat_prop(&mut self, prop: &swc_ecma_ast::AssignPatProp) {
+        self.0.push(prop.key.id.clone());
+    }
+
+    fn visit_expr(&mut self, _: &Expr) {}
+}

@@ -1,0 +1,50 @@
+//! What the members of a class make, and what `this` is in them.
+
+use swc_ecma_ast::{ClassMember, ParamOrTsParamProp, TsParamPropParam};
+
+use super::noting::Noting;
+use super::{Body, Lambda, place};
+use crate::value::{Known, Root, Value};
+use crate::walk::Walk;
+
+impl<'a> Noting<'a> {
+    pub(super) fn member_of_class(&mut self, member: &'a ClassMember, class: u32) {
+        let this = |is_static: bool| Some(if is_static { Known::Class(class) } else { Known::Instance(class) });
+        match member {
+            ClassMember::Constructor(constructor) => {
+                let mut params = Vec::new();
+                for param in &constructor.params {
+                    match param {
+                        ParamOrTsParamProp::Param(param) => params.push(&param.pat),
+                        ParamOrTsParamProp::TsParamProp(property) => {
+                            if let TsParamPropParam::Ident(ident) = &property.param {
+                                self.value(ident, Value::thing(Root::Params, Vec::new()));
+                            }
+                        }
+                    }
+                }
+                let stmts = constructor.body.as_ref().map_or(&[][..], |body| &body.stmts);
+                let lambda = Lambda { params, body: Body::Block(stmts), generator: false, arrow: false, sloppy: false };
+                self.lambda(place(constructor), lambda);
+                self.within(this(false), |noting| stmts.iter().for_each(|stmt| noting.stmt(stmt)));
+            }
+            ClassMember::Method(method) => self.method(&method.function, this(method.is_static)),
+            ClassMember::PrivateMethod(method) => self.method(&method.function, this(method.is_static)),
+            ClassMember::ClassProp(property) => {
+                self.within(this(property.is_static), |noting| {
+                    property.value.iter().for_each(|value| noting.expr(value));
+                });
+            }
+            ClassMember::PrivateProp(property) => {
+                self.within(this(property.is_static), |noting| {
+                    property.value.iter().for_each(|value| noting.expr(value));
+                });
+            }
+            ClassMember::StaticBlock(block) => {
+                self.within(this(true), |noting| block.body.stmts.iter().for_each(|stmt| noting.stmt(stmt)));
+            }
+            ClassMember::AutoAccessor(accessor) => accessor.value.iter().for_each(|value| self.expr(value)),
+            ClassMember::TsIndexSignature(_) | ClassMember::Empty(_) => {}
+        }
+    }
+}
