@@ -6,13 +6,16 @@ mod direct;
 mod prefix;
 mod walk;
 
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 use swc_common::Span;
 use swc_ecma_ast::Program;
 use swc_ecma_visit::VisitWith;
 
 use crate::imports::Imports;
 use crate::names::Names;
-use crate::value::{Thing, Value};
+use crate::value::{Key, Root, Thing, Value};
 pub(crate) use prefix::prefix;
 use walk::Walk;
 
@@ -83,6 +86,8 @@ pub(crate) struct Facts {
     pub(crate) global_lookups: Vec<Span>,
     pub(crate) idents: Vec<(String, Span)>,
     pub(crate) with_statements: Vec<Span>,
+    /// The uses of each global, by its name.
+    of_global: FxHashMap<Rc<str>, Vec<usize>>,
 }
 
 impl Facts {
@@ -90,11 +95,20 @@ impl Facts {
     pub(crate) fn of(program: &Program, imports: &Imports, names: &Names<'_>) -> Self {
         let mut walk = Walk::new(names, imports);
         program.visit_with(&mut walk);
-        walk.facts
+        let mut facts = walk.facts;
+        for (index, used) in facts.uses.iter().enumerate() {
+            if let (Root::Global, Some(Key::Name(name))) = (&used.thing.root, used.thing.path.first()) {
+                facts.of_global.entry(Rc::clone(name)).or_default().push(index);
+            }
+        }
+        facts
     }
 
     /// The uses of globals below a path, asked-about ones left out.
     pub(crate) fn globals<'a>(&'a self, path: &'a [&'a str]) -> impl Iterator<Item = &'a Use> {
-        self.uses.iter().filter(move |used| used.role != Role::AskedAbout && used.thing.is_global_below(path))
+        let uses = path.first().and_then(|name| self.of_global.get(*name)).map(Vec::as_slice).unwrap_or_default();
+        uses.iter()
+            .map(|index| &self.uses[*index])
+            .filter(move |used| used.role != Role::AskedAbout && used.thing.is_global_below(path))
     }
 }

@@ -34,7 +34,7 @@ use facts::Facts;
 use names::Names;
 use parse::{Parsed, parse, range, with_globals};
 use position::Lines;
-use room::with_room;
+use room::{with_room, with_room_beside};
 use shape::Found;
 
 pub use capability::{Capabilities, Capability, Need};
@@ -48,6 +48,10 @@ pub use shape::Shape;
 
 /// Deeper than this, a source is not a tool that anybody wrote, and only its depth is told.
 const DEPTH: usize = 400;
+
+/// From this size on, in bytes, a source's script is made on a thread of its own: for a shorter one the other thread
+/// would take longer to start.
+const BESIDE: usize = 8 << 10;
 
 /// Everything that is said of a source.
 #[derive(Debug, Clone)]
@@ -99,7 +103,14 @@ pub fn analyze(source: &str, language: Language, declared: Option<&Capabilities>
     with_room(source.len(), || {
         with_globals(|| {
             let mut parsed = parse(source, language)?;
-            Ok(of(source, &mut parsed, declared))
+            let untyped = script::Untyped::of(source, &parsed);
+            let script = || with_globals(|| untyped.as_ref().map_err(Clone::clone).and_then(script::Untyped::script));
+            let (script, judged) = if source.len() >= BESIDE {
+                with_room_beside(source.len(), script, || judge(source, &mut parsed, declared))
+            } else {
+                (script(), judge(source, &mut parsed, declared))
+            };
+            Ok(Analysis { script, ..judged })
         })
     })?
 }
@@ -143,10 +154,11 @@ pub fn rule_names() -> Vec<&'static str> {
     rules::RULES.iter().map(|rule| rule.id.name()).collect()
 }
 
-fn of(source: &str, parsed: &mut Parsed, declared: Option<&Capabilities>) -> Analysis {
+/// Everything but the script, which is made at the same time.
+fn judge(source: &str, parsed: &mut Parsed, declared: Option<&Capabilities>) -> Analysis {
     let lines = Lines::of(source);
     if parsed.depth > DEPTH {
-        return too_deep(source, parsed, &lines);
+        return too_deep(parsed, &lines);
     }
     let unresolved = parsed.resolve();
     let names = Names::of(&parsed.program, unresolved);
@@ -178,7 +190,7 @@ fn of(source: &str, parsed: &mut Parsed, declared: Option<&Capabilities>) -> Ana
         capabilities,
         comparison,
         findings,
-        script: script::of(source, parsed),
+        script: Err(Rejection::Unsupported(Vec::new())),
     }
 }
 
@@ -202,7 +214,7 @@ fn no_tool(found: &Found, lines: &Lines<'_>) -> Option<Finding> {
 }
 
 /// What is said of a source that nests deeper than any tool does.
-fn too_deep(source: &str, parsed: &Parsed, lines: &Lines<'_>) -> Analysis {
+fn too_deep(parsed: &Parsed, lines: &Lines<'_>) -> Analysis {
     let location = lines.locate(0, 0);
     let finding = Finding {
         rule: RuleId("deep-nesting"),
@@ -226,6 +238,6 @@ fn too_deep(source: &str, parsed: &Parsed, lines: &Lines<'_>) -> Analysis {
         capabilities: Capabilities::default(),
         comparison: Comparison::default(),
         findings,
-        script: script::of(source, parsed),
+        script: Err(Rejection::Unsupported(Vec::new())),
     }
 }

@@ -37,3 +37,23 @@ pub(crate) fn with_room<T: Send>(len: usize, work: impl FnOnce() -> T + Send) ->
     let smaller = STACKS.map(|mib| (mib << 20) / STACK_BYTES).into_iter().find(|limit| *limit < len);
     Err(Rejection::NoRoom { limit: smaller.unwrap_or(0) })
 }
+
+/// Runs `here`, and `beside` at the same time on a thread with as much stack, or afterwards where there is none.
+pub(crate) fn with_room_beside<T: Send, U>(
+    len: usize,
+    beside: impl Fn() -> T + Sync,
+    here: impl FnOnce() -> U,
+) -> (T, U) {
+    let size = STACKS.map(|mib| mib << 20).into_iter().rev().find(|size| size / STACK_BYTES >= len);
+    let (done, value) = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("toolcell-script".to_owned());
+        let thread = size.and_then(|size| thread.stack_size(size).spawn_scoped(scope, &beside).ok());
+        let value = here();
+        (thread.map(std::thread::ScopedJoinHandle::join), value)
+    });
+    match done {
+        Some(Ok(done)) => (done, value),
+        Some(Err(panic)) => std::panic::resume_unwind(panic),
+        None => (beside(), value),
+    }
+}

@@ -5,6 +5,8 @@
 //!
 //! Invariant: a position in a [`Script`] leads back to the author's own line and column, however it was made.
 
+use std::borrow::Cow;
+
 use swc_common::errors::{DiagnosticBuilder, Emitter, Handler};
 use swc_common::sync::Lrc;
 use swc_common::{SourceMap, Span};
@@ -81,32 +83,56 @@ pub fn translate(source: &str, language: Language) -> Result<Script, Rejection> 
 
 /// The JavaScript of a parsed source.
 pub(crate) fn of(source: &str, parsed: &Parsed) -> Result<Script, Rejection> {
-    let mut refused = Refused { lines: Lines::of(source), imports: &parsed.imports, problems: Vec::new() };
-    parsed.program.visit_with(&mut refused);
-    if !refused.problems.is_empty() {
-        return Err(Rejection::Unsupported(refused.problems));
+    Untyped::of(source, parsed).and_then(|untyped| untyped.script())
+}
+
+/// A source that runs here when its types are gone. It holds nothing of the tree, so another thread can finish it.
+pub(crate) enum Untyped<'a> {
+    JavaScript(&'a str),
+    TypeScript { source: Cow<'a, str>, compiled: bool },
+}
+
+impl<'a> Untyped<'a> {
+    /// # Errors
+    /// `syntax-unsupported`
+    pub(crate) fn of(source: &'a str, parsed: &Parsed) -> Result<Self, Rejection> {
+        let mut refused = Refused { lines: Lines::of(source), imports: &parsed.imports, problems: Vec::new() };
+        parsed.program.visit_with(&mut refused);
+        if !refused.problems.is_empty() {
+            return Err(Rejection::Unsupported(refused.problems));
+        }
+        if !parsed.typescript {
+            return Ok(Self::JavaScript(source));
+        }
+        if parsed.depth > STRIPPED_DEPTH {
+            let message = format!("is nested {} deep, the limit for TypeScript is {STRIPPED_DEPTH}", parsed.depth);
+            return Err(Rejection::Unsupported(vec![problem(&refused.lines, (0, 0), message)]));
+        }
+        let source = parsed.imports.blanked(source, &parsed.program);
+        Ok(Self::TypeScript { source, compiled: parsed.depth <= COMPILED_DEPTH })
     }
-    if !parsed.typescript {
-        return Ok(Script { code: source.to_owned(), map: None });
+
+    /// Takes the types away, or compiles what cannot just be taken away.
+    ///
+    /// # Errors
+    /// `syntax-unsupported`
+    pub(crate) fn script(&self) -> Result<Script, Rejection> {
+        let (source, compiled) = match self {
+            Self::JavaScript(source) => return Ok(Script { code: (*source).to_owned(), map: None }),
+            Self::TypeScript { source, compiled } => (source, *compiled),
+        };
+        let problems = match operated(source, Mode::StripOnly) {
+            Ok((code, _)) => return Ok(Script { code, map: None }),
+            Err(problems) if !compiled => return Err(Rejection::Unsupported(problems)),
+            Err(problems) => problems,
+        };
+        let (code, map) = operated(source, Mode::Transform).map_err(Rejection::Unsupported)?;
+        let map = map.and_then(|map| swc_sourcemap::SourceMap::from_slice(map.as_bytes()).ok());
+        if code.len() > COMPILED_BYTES || map.is_none() {
+            return Err(Rejection::Unsupported(problems));
+        }
+        Ok(Script { code, map })
     }
-    if parsed.depth > STRIPPED_DEPTH {
-        let message = format!("is nested {} deep, the limit for TypeScript is {STRIPPED_DEPTH}", parsed.depth);
-        return Err(Rejection::Unsupported(vec![problem(&refused.lines, (0, 0), message)]));
-    }
-    let source = &*parsed.imports.blanked(source, &parsed.program);
-    let problems = match operated(source, Mode::StripOnly) {
-        Ok((code, _)) => return Ok(Script { code, map: None }),
-        Err(problems) => problems,
-    };
-    if parsed.depth > COMPILED_DEPTH {
-        return Err(Rejection::Unsupported(problems));
-    }
-    let (code, map) = operated(source, Mode::Transform).map_err(Rejection::Unsupported)?;
-    let map = map.and_then(|map| swc_sourcemap::SourceMap::from_slice(map.as_bytes()).ok());
-    if code.len() > COMPILED_BYTES || map.is_none() {
-        return Err(Rejection::Unsupported(problems));
-    }
-    Ok(Script { code, map })
 }
 
 type Operated = (String, Option<String>);

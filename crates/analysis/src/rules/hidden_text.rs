@@ -1,6 +1,6 @@
 //! `hidden-text`: characters that make a source read otherwise than it runs ("Trojan Source", CVE-2021-42574).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{Findings, Rule, Source};
 use crate::finding::{RuleId, Severity};
@@ -18,9 +18,16 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
             findings.add_at(Severity::High, (at, at + letter.len_utf8()), message, SUGGESTION);
         }
     }
-    // Names that look the same, and are not.
+    // Names that look the same, and are not. Those of ASCII alone do not.
+    if source.facts.idents.iter().all(|(name, _)| name.is_ascii()) {
+        return;
+    }
+    let mut known: HashSet<&str> = HashSet::new();
     let mut looks: HashMap<String, &str> = HashMap::new();
     for (name, span) in &source.facts.idents {
+        if !known.insert(name) {
+            continue;
+        }
         let look: String = unicode_security::skeleton(name).collect();
         match looks.get(&look) {
             Some(other) if *other != name && !name.is_ascii() | !other.is_ascii() => {
