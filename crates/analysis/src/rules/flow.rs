@@ -125,6 +125,8 @@ pub(super) struct Flow<'a> {
     pub(super) writes: Vec<Write>,
     /// What is compared with what.
     pub(super) compared: Vec<(At, At)>,
+    /// The keys of members in brackets.
+    pub(super) computed: Vec<At>,
     /// Names that are reckoned with, and so are numbers.
     pub(super) numeric: HashSet<Slot>,
     /// Names that a type says are numbers, or lists.

@@ -26,6 +26,7 @@ impl<'a> Flow<'a> {
             binds: Vec::new(),
             writes: Vec::new(),
             compared: Vec::new(),
+            computed: Vec::new(),
             numeric: HashSet::new(),
             typed: HashSet::new(),
             deleted: HashSet::new(),
@@ -285,6 +286,7 @@ impl Lower<'_> {
             MemberProp::PrivateName(name) => Key::Named(format!("#{}", name.name).into()),
             MemberProp::Computed(computed) => {
                 let at = self.expr(&computed.expr);
+                self.flow.computed.push(at);
                 match self.flow.names.value(&computed.expr).string() {
                     Some(name) => Key::Named(name.into()),
                     None => Key::Computed(at),

@@ -169,7 +169,8 @@ fn what(words: &[String]) -> Option<What> {
             "pass" if index + 1 == words.len() => return Some(What::Password),
             "secret" | "secrets" | "token" | "apikey" | "credential" | "credentials" | "jwt" | "authorization"
             | "bearer" | "authkey" | "secretkey" | "accesskey" | "privatekey" | "clientsecret" | "geheimnis"
-            | "geheim" | "токен" | "密钥" | "密鑰" | "令牌" | "トークン" | "秘密鍵" | "schlüssel" | "schluessel" => {
+            | "geheim" | "токен" | "密钥" | "密鑰" | "令牌" | "トークン" | "秘密鍵" | "schlüssel" | "schluessel" =>
+            {
                 return Some(What::Key);
             }
             "key" => {
