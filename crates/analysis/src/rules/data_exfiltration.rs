@@ -26,6 +26,9 @@ pub(super) const RULE: Rule = Rule {
 
 const SUGGESTION: &str = "send secrets only where the caller says, through the capability `secrets`";
 
+/// How many are told of one source.
+const MOST: usize = 32;
+
 /// Is sensitive.
 const IS: u8 = 1;
 /// Has something sensitive in it.
@@ -51,7 +54,7 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     let flow = Flow::of(source.program, source.names);
     let taint = Taint::of(&flow);
     let marks = flow.solve(|marks, at| taint.mark(marks, at), |mark| if mark & SECRET == 0 { 0 } else { HOLDS });
-    for (at, sent) in taint.sent(&marks) {
+    for (at, sent) in taint.sent(&marks).into_iter().take(MOST) {
         let what = taint.label(&marks, sent, 24, &mut HashSet::new()).unwrap_or_else(|| "a secret".to_owned());
         let message = format!("sends something sensitive ({what}) to another machine");
         findings.add(Severity::Critical, flow.nodes[at].span, message, SUGGESTION);

@@ -6,8 +6,10 @@
 //!
 //! Invariant: a round takes time in proportion to the nodes, and the rounds are few.
 
+mod declare;
 mod lower;
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -19,6 +21,9 @@ use crate::value::Value;
 
 /// How often marks are carried on: longer chains are not followed to their end.
 const ROUNDS: usize = 12;
+
+/// How many places one question looks at, through names that have many values.
+const PLACES: u32 = 200;
 
 /// How far a callee is looked for through names.
 const STEPS: u32 = 6;
@@ -139,6 +144,8 @@ pub(super) struct Flow<'a> {
     /// The symbol of each slot.
     pub(super) symbols: Vec<Name>,
     by_slot: HashMap<Slot, Vec<At>>,
+    /// How many places the question that is asked may still look at.
+    left: Cell<u32>,
 }
 
 /// What a rule has noted at each node and slot.
@@ -147,7 +154,19 @@ pub(super) struct Marks {
     pub(super) slots: Vec<u8>,
 }
 
-impl<'a> Flow<'a> {
+impl Flow<'_> {
+    /// Begins a question that looks through names: it may look at so many places.
+    pub(super) fn ask(&self) {
+        self.left.set(PLACES);
+    }
+
+    /// Whether the question that was begun may look at one more place.
+    pub(super) fn looks(&self) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        left > 0
+    }
+
     /// The slot of the fields of a name, if anything writes one.
     pub(super) fn field(&self, name: &Name) -> Option<Slot> {
         self.fields.get(name).copied()
@@ -227,10 +246,13 @@ impl<'a> Flow<'a> {
         let Kind::Call(call) = &self.nodes[at].kind else { return };
         let (callee, receiver, args, method) = (call.callee, call.receiver, call.args.clone(), call.method.clone());
         let mut functions = Vec::new();
+        self.ask();
         self.functions_of(callee, STEPS, &mut functions);
         if matches!(method.as_deref(), Some("call" | "bind")) && functions.is_empty() {
             // The receiver of `call` is the function, and the first argument is its `this`.
-            receiver.into_iter().for_each(|receiver| self.functions_of(receiver, STEPS, &mut functions));
+            if let Some(receiver) = receiver {
+                self.functions_of(receiver, STEPS, &mut functions);
+            }
             return self.join(at, &functions, args.get(1..).unwrap_or_default());
         }
         if !functions.is_empty() {
@@ -293,9 +315,7 @@ impl<'a> Flow<'a> {
             returns.extend(self.functions[function].returns.iter().copied());
             let params = self.functions[function].params.clone();
             for (param, arg) in params.into_iter().zip(args) {
-                if let Kind::Param(_, inputs) = &mut self.nodes[param].kind
-                    && !inputs.contains(arg)
-                {
+                if let Kind::Param(_, inputs) = &mut self.nodes[param].kind {
                     inputs.push(*arg);
                 }
             }
@@ -308,7 +328,7 @@ impl<'a> Flow<'a> {
 
     /// The functions that a node may be.
     fn functions_of(&self, at: At, steps: u32, found: &mut Vec<usize>) {
-        if steps == 0 || found.len() >= 8 {
+        if steps == 0 || found.len() >= 8 || !self.looks() {
             return;
         }
         let each = |places: &mut dyn Iterator<Item = At>, found: &mut Vec<usize>| {

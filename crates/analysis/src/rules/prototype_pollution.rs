@@ -2,6 +2,7 @@
 //!
 //! Either the path that is written names the prototype, or a key from outside may lead there (`keys`).
 
+mod guards;
 mod keys;
 
 use super::{Findings, Rule, Source};

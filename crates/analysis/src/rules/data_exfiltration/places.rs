@@ -14,6 +14,7 @@ pub(super) fn is_way_out(thing: &Thing) -> bool {
 
 /// Whether an expression begins with an address that the source names.
 pub(super) fn is_named(flow: &Flow<'_>, at: At) -> bool {
+    flow.ask();
     is_address(&prefix(flow, at, STEPS).0)
 }
 
@@ -33,7 +34,7 @@ pub(super) fn names_place(flow: &Flow<'_>, call: &Call, module: bool) -> bool {
 
 /// Whether an argument has the name of a host in it: `"evil.example"`, `{ hostname: "evil.example" }`.
 pub(super) fn names_host(flow: &Flow<'_>, at: At, steps: u32) -> bool {
-    if steps == 0 {
+    if steps == 0 || !flow.looks() {
         return false;
     }
     let node = &flow.nodes[at];
@@ -63,7 +64,7 @@ fn is_host(text: &str) -> bool {
 /// The text that an expression certainly begins with, and whether that is all of it.
 fn prefix(flow: &Flow<'_>, at: At, steps: u32) -> (String, bool) {
     let nothing = (String::new(), false);
-    if steps == 0 {
+    if steps == 0 || !flow.looks() {
         return nothing;
     }
     let node = &flow.nodes[at];

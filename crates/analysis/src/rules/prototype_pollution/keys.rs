@@ -9,6 +9,7 @@ use std::collections::HashSet;
 
 use swc_common::Span;
 
+use super::guards::guards;
 use crate::facts::Role;
 use crate::rules::Source;
 use crate::rules::flow::{At, Call, Flow, Key, Kind, Marks, Slot};
@@ -58,8 +59,7 @@ fn writes_at_keys(source: &Source<'_>) -> bool {
     source.facts.writes.iter().any(|write| open(&write.target) || write.target.as_thing().is_some_and(prototype))
         || source.facts.uses.iter().any(|used| used.role != Role::Called && super::is_shared_prototype(&used.thing))
         || source.facts.calls.iter().any(|call| {
-            let names =
-                call.callee.as_thing().filter(|thing| thing.root == Root::Global).and_then(|thing| thing.names());
+            let names = call.callee.as_thing().filter(|thing| thing.root == Root::Global).and_then(Thing::names);
             matches!(
                 names.as_deref(),
                 Some(
@@ -68,58 +68,6 @@ fn writes_at_keys(source: &Source<'_>) -> bool {
                 )
             )
         })
-}
-
-const FORBIDDEN: [&str; 3] = ["__proto__", "constructor", "prototype"];
-
-/// Whether the source tells the dangerous keys apart, in whatever way.
-fn guards(flow: &Flow<'_>, source: &Source<'_>) -> bool {
-    let forbidden =
-        |at: At| flow.nodes[at].value.as_text().is_some_and(|text| FORBIDDEN.contains(&text) || text == "__");
-    if flow.compared.iter().any(|(left, right)| forbidden(*left) || forbidden(*right)) {
-        return true;
-    }
-    if source.facts.patterns.iter().any(|(pattern, _, _)| pattern.contains("proto") || pattern.contains("__")) {
-        return true;
-    }
-    let lists = flow.nodes.iter().any(|node| match &node.kind {
-        Kind::List(elems) => elems.iter().any(|elem| forbidden(*elem)),
-        Kind::Object(props) => {
-            let named = |word: &str| props.iter().any(|(key, _)| matches!(key, Key::Named(name) if &**name == word));
-            named("constructor") && (named("prototype") || named("__proto__"))
-        }
-        _ => false,
-    });
-    flow.calls().any(|(_, call)| {
-        let method = call.method.as_deref();
-        // A `case` and the like are seen as texts: `startsWith("__")`, `key.includes("__proto__")`.
-        let told = matches!(method, Some("startsWith" | "includes" | "indexOf" | "has" | "add" | "equals" | "test"))
-            && call.args.iter().any(|arg| forbidden(*arg) || flow.nodes[*arg].value.as_text() == Some("_"));
-        let listed =
-            lists && matches!(method, Some("has" | "includes" | "indexOf" | "some" | "every" | "test" | "find"));
-        let frozen = flow.calls_global(call, &["Object", "freeze"])
-            && call
-                .args
-                .first()
-                .and_then(|arg| flow.nodes[*arg].value.as_thing())
-                .is_some_and(super::is_shared_prototype);
-        told || listed || frozen
-    }) || cases(source)
-}
-
-/// Whether a `switch` has a case for a dangerous key.
-fn cases(source: &Source<'_>) -> bool {
-    struct Cases(bool);
-    impl swc_ecma_visit::Visit for Cases {
-        fn visit_switch_case(&mut self, case: &swc_ecma_ast::SwitchCase) {
-            self.0 |= matches!(case.test.as_deref(), Some(swc_ecma_ast::Expr::Lit(swc_ecma_ast::Lit::Str(text)))
-                if FORBIDDEN.contains(&&*text.value.to_string_lossy()));
-            swc_ecma_visit::VisitWith::visit_children_with(case, self);
-        }
-    }
-    let mut cases = Cases(false);
-    swc_ecma_visit::VisitWith::visit_with(source.program, &mut cases);
-    cases.0
 }
 
 struct Keys<'a> {
@@ -154,7 +102,9 @@ impl Keys<'_> {
             }
             _ => {
                 steps > 0
-                    && self.slot(at).is_some_and(|slot| self.flow.origins(slot).any(|at| self.is_fixed(at, steps - 1)))
+                    && self
+                        .slot(at)
+                        .is_some_and(|slot| self.flow.origins(slot).take(8).any(|at| self.is_fixed(at, steps - 1)))
             }
         }
     }
@@ -162,7 +112,7 @@ impl Keys<'_> {
     /// Notes which keys and objects are asked about, and carries that from helpers to those that call them.
     fn note_checks(&mut self) {
         for (_, call) in self.flow.calls() {
-            let names = self.flow.callee(call).and_then(|thing| thing.names()).unwrap_or_default();
+            let names = self.flow.callee(call).and_then(Thing::names).unwrap_or_default();
             let asked = match names.as_slice() {
                 ["Object", "hasOwn"] | [.., "hasOwnProperty", "call"] => {
                     Some((call.args.first().copied(), call.args.get(1)))
@@ -229,7 +179,7 @@ impl Keys<'_> {
                     && !self.checked.contains(slot)
                     && !told(&self.flow.symbols[*slot])
                     // A name that was taken out of something has the type of what it was taken from.
-                    && !self.flow.origins(*slot).any(|from| match &self.flow.nodes[from].kind {
+                    && !self.flow.origins(*slot).take(16).any(|from| match &self.flow.nodes[from].kind {
                         Kind::Member(_, Key::Named(name)) => self.flow.typed.contains(name),
                         Kind::Name(other) => self.flow.numeric.contains(other),
                         Kind::Element(list) => self.slot(*list).is_some_and(|slot| self.checked.contains(&slot)),
@@ -316,7 +266,7 @@ impl Keys<'_> {
         if !call.functions.is_empty() {
             return call.returns.iter().fold(0, |mark, at| mark | of(*at));
         }
-        let names = self.flow.callee(call).filter(|thing| thing.root == Root::Global).and_then(|thing| thing.names());
+        let names = self.flow.callee(call).filter(|thing| thing.root == Root::Global).and_then(Thing::names);
         match names.as_deref() {
             Some(["Reflect", "get"]) => {
                 return match call.args.as_slice() {
@@ -332,14 +282,13 @@ impl Keys<'_> {
                 return if null { SAFE } else { 0 };
             }
             Some(["Object", "assign" | "freeze" | "seal"]) => return first,
-            Some(["JSON", "parse"]) => return DATA,
-            Some(["String"] | ["structuredClone"]) => return first & DATA,
+            Some(["JSON", "parse"] | ["URLSearchParams" | "FormData"]) => return DATA,
+            Some(["String" | "structuredClone"]) => return first & DATA,
             Some(["Array", "from"]) => {
                 let mapped = call.callbacks.iter().fold(0, |mark, at| mark | of(*at) & DATA);
                 return SAFE | if call.callbacks.is_empty() { first & DATA } else { mapped };
             }
             Some(["Map" | "Set" | "WeakMap" | "Array"]) => return SAFE | first & DATA,
-            Some(["URLSearchParams" | "FormData"]) => return DATA,
             _ => {}
         }
         let Some(receiver) = call.receiver.map(of) else { return 0 };
@@ -349,9 +298,9 @@ impl Keys<'_> {
             Some("map" | "flatMap") => SAFE | back & DATA | if back & (REACHED | HOLDS) == 0 { 0 } else { HOLDS },
             Some("reduce" | "reduceRight") => back | call.args.get(1).map_or(0, |arg| of(*arg)),
             Some(
-                "split" | "match" | "matchAll" | "filter" | "slice" | "splice" | "concat" | "reverse" | "sort" | "flat",
+                "split" | "match" | "matchAll" | "filter" | "slice" | "splice" | "concat" | "reverse" | "sort" | "flat"
+                | "toReversed" | "toSorted" | "fill",
             ) => receiver & (DATA | HOLDS) | SAFE,
-            Some("toReversed" | "toSorted" | "fill") => receiver & (DATA | HOLDS) | SAFE,
             Some("exec" | "parse") => first & DATA,
             Some(
                 "trim" | "toLowerCase" | "toUpperCase" | "toString" | "substring" | "substr" | "replace" | "replaceAll"
@@ -367,7 +316,7 @@ impl Keys<'_> {
         let shared = |at: At| marks.nodes[at] & SHARED != 0;
         let writes = flow.writes.iter().filter(|write| shared(write.object)).map(|write| write.span);
         let calls = flow.calls().filter(|(_, call)| {
-            let names = flow.callee(call).filter(|thing| thing.root == Root::Global).and_then(|thing| thing.names());
+            let names = flow.callee(call).filter(|thing| thing.root == Root::Global).and_then(Thing::names);
             call.args.first().is_some_and(|arg| shared(*arg))
                 && matches!(
                     names.as_deref(),
@@ -393,7 +342,7 @@ impl Keys<'_> {
         }
         for (at, call) in flow.calls() {
             let reached = call.args.first().is_some_and(|arg| of(*arg) & (REACHED | SAFE) == REACHED);
-            let names = flow.callee(call).filter(|thing| thing.root == Root::Global).and_then(|thing| thing.names());
+            let names = flow.callee(call).filter(|thing| thing.root == Root::Global).and_then(Thing::names);
             let open = |index: usize| call.args.get(index).is_some_and(|arg| self.is_open(marks, *arg));
             let written = match names.as_deref() {
                 Some(["Reflect", "set" | "defineProperty"] | ["Object", "defineProperty"]) => {

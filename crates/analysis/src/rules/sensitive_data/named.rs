@@ -82,7 +82,7 @@ fn has_words(value: &str) -> bool {
             || part.len() <= 3 && small
             || small && vowels * 5 >= letters.len() && letters.len() + 2 >= part.len()
     };
-    parts.len() >= 2 && parts.iter().all(|part| word(part))
+    parts.len() >= 2 && parts.iter().all(word)
 }
 
 #[derive(PartialEq, Eq)]
@@ -91,54 +91,90 @@ enum What {
     Key,
 }
 
+/// Words of names that belong to a secret, and are none.
+const NOT: [&str; 44] = [
+    "type",
+    "url",
+    "uri",
+    "endpoint",
+    "path",
+    "name",
+    "field",
+    "label",
+    "hint",
+    "help",
+    "pattern",
+    "regex",
+    "rule",
+    "rules",
+    "prefix",
+    "header",
+    "param",
+    "format",
+    "hash",
+    "digest",
+    "error",
+    "message",
+    "msg",
+    "text",
+    "title",
+    "placeholder",
+    "selector",
+    "length",
+    "expiry",
+    "template",
+    "kind",
+    "algorithm",
+    "strength",
+    "policy",
+    "version",
+    "issuer",
+    "public",
+    "example",
+    "mock",
+    "fake",
+    "dummy",
+    "sample",
+    "id",
+    "checksum",
+];
+
+/// Of which keys it matters that nobody has them.
+const KEYS: [&str; 30] = [
+    "api",
+    "access",
+    "secret",
+    "private",
+    "signing",
+    "encryption",
+    "master",
+    "auth",
+    "hmac",
+    "service",
+    "subscription",
+    "account",
+    "storage",
+    "app",
+    "client",
+    "session",
+    "cipher",
+    "aes",
+    "jwt",
+    "webhook",
+    "license",
+    "server",
+    "admin",
+    "deploy",
+    "write",
+    "ssh",
+    "root",
+    "shared",
+    "crypto",
+    "live",
+];
+
 /// What the words of a name say that it is.
 fn what(words: &[String]) -> Option<What> {
-    const NOT: [&str; 44] = [
-        "type",
-        "url",
-        "uri",
-        "endpoint",
-        "path",
-        "name",
-        "field",
-        "label",
-        "hint",
-        "help",
-        "pattern",
-        "regex",
-        "rule",
-        "rules",
-        "prefix",
-        "header",
-        "param",
-        "format",
-        "hash",
-        "digest",
-        "error",
-        "message",
-        "msg",
-        "text",
-        "title",
-        "placeholder",
-        "selector",
-        "length",
-        "expiry",
-        "template",
-        "kind",
-        "algorithm",
-        "strength",
-        "policy",
-        "version",
-        "issuer",
-        "public",
-        "example",
-        "mock",
-        "fake",
-        "dummy",
-        "sample",
-        "id",
-        "checksum",
-    ];
     if words.iter().any(|word| NOT.contains(&word.as_str())) {
         return None;
     }
@@ -173,43 +209,7 @@ fn what(words: &[String]) -> Option<What> {
             {
                 return Some(What::Key);
             }
-            "key" => {
-                let keys = [
-                    "api",
-                    "access",
-                    "secret",
-                    "private",
-                    "signing",
-                    "encryption",
-                    "master",
-                    "auth",
-                    "hmac",
-                    "service",
-                    "subscription",
-                    "account",
-                    "storage",
-                    "app",
-                    "client",
-                    "session",
-                    "cipher",
-                    "aes",
-                    "jwt",
-                    "webhook",
-                    "license",
-                    "server",
-                    "admin",
-                    "deploy",
-                    "write",
-                    "ssh",
-                    "root",
-                    "shared",
-                    "crypto",
-                    "live",
-                ];
-                if keys.contains(&previous) {
-                    return Some(What::Key);
-                }
-            }
+            "key" if KEYS.contains(&previous) => return Some(What::Key),
             _ => {}
         }
     }
