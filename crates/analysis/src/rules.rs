@@ -2,10 +2,13 @@
 //!
 //! Invariant: a rule looks at the tree and at what its names stand for, never at the text.
 
+#[cfg(test)]
+mod cases;
 mod data_exfiltration;
 mod environment_access;
 mod eval_usage;
 mod file_system;
+mod flow;
 mod global_escape;
 mod hidden_text;
 mod module_loading;

@@ -1,18 +1,21 @@
 //! `data-exfiltration`: something sensitive that is sent to a place that the source names.
+//!
+//! What is sensitive by itself (`secrets`) is followed through names, lists, calls and callbacks to what sends it, and
+//! that counts where the source says where it goes (`places`).
+//!
+//! Invariant: a length, a comparison or a hash of a secret is none.
 
-use std::collections::{HashMap, HashSet};
+mod places;
+mod secrets;
 
-use swc_ecma_ast::{
-    AssignExpr, AssignTarget, CallExpr, Callee, Expr, ExprOrSpread, Id, Ident, NewExpr, Pat, SimpleAssignTarget,
-    VarDeclarator,
-};
-use swc_ecma_visit::{Visit, VisitWith};
+use std::collections::HashSet;
 
+use super::flow::{At, Call, Flow, Key, Kind, Marks, Slot};
 use super::{Findings, Rule, Source};
-use crate::facts::prefix;
 use crate::finding::{RuleId, Severity};
-use crate::names::{Names, bare};
 use crate::value::{Root, Thing, Value};
+use places::{is_named, is_way_out, names_place};
+use secrets::{is_secret_name, reads, says_nothing, sensitive};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("data-exfiltration"),
@@ -23,319 +26,352 @@ pub(super) const RULE: Rule = Rule {
 
 const SUGGESTION: &str = "send secrets only where the caller says, through the capability `secrets`";
 
-/// How often taint is carried on through names.
-const ROUNDS: usize = 8;
+/// How many are told of one source.
+const MOST: usize = 32;
+
+/// Is sensitive.
+const IS: u8 = 1;
+/// Has something sensitive in it.
+const HOLDS: u8 = 2;
+/// Sends what it is given to a place that the source names: a socket, a request that is under way.
+const SENDER: u8 = 4;
+/// Is what reaches the network, such as `fetch`.
+const WAY_OUT: u8 = 8;
+/// What a value is, rather than what it has.
+const SECRET: u8 = IS | HOLDS;
 
 fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
-    let reaches_network = source
-        .facts
-        .uses
-        .iter()
-        .any(|used| super::network_access::GLOBALS.iter().any(|path| used.thing.is_global_below(path)))
-        || source.facts.modules.iter().any(|(module, _)| super::network_access::is_network(module))
-        || source.facts.uses.iter().any(|used| used.thing.module().is_some_and(super::network_access::is_network));
-    if !reaches_network {
+    let facts = source.facts;
+    let leaves = |thing: &Thing| {
+        is_way_out(thing) || ["document", "location", "open"].iter().any(|name| thing.is_global_below(&[name]))
+    };
+    if !facts.uses.iter().any(|used| leaves(&used.thing))
+        && !facts.modules.iter().any(|(module, _)| super::network_access::is_network(module))
+        && !facts.writes.iter().any(|write| write.target.as_thing().is_some_and(leaves))
+    {
         return;
     }
-    let mut taint =
-        Taint { names: source.names, tainted: HashSet::new(), functions: HashMap::new(), senders: HashSet::new() };
-    for _ in 0..ROUNDS {
-        let before = taint.tainted.len() + taint.senders.len();
-        source.program.visit_with(&mut taint);
-        if taint.tainted.len() + taint.senders.len() == before {
-            break;
-        }
-    }
-    let mut sinks = Sinks { taint: &taint, found: Vec::new() };
-    source.program.visit_with(&mut sinks);
-    for (span, what) in sinks.found {
+    let flow = Flow::of(source.program, source.names);
+    let taint = Taint::of(&flow);
+    let marks = flow.solve(|marks, at| taint.mark(marks, at), |mark| if mark & SECRET == 0 { 0 } else { HOLDS });
+    for (at, sent) in taint.sent(&marks).into_iter().take(MOST) {
+        let what = taint.label(&marks, sent, 24, &mut HashSet::new()).unwrap_or_else(|| "a secret".to_owned());
         let message = format!("sends something sensitive ({what}) to another machine");
-        findings.add(Severity::Critical, span, message, SUGGESTION);
+        findings.add(Severity::Critical, flow.nodes[at].span, message, SUGGESTION);
     }
 }
 
-/// The names that hold something sensitive.
 struct Taint<'a> {
-    names: &'a Names<'a>,
-    tainted: HashSet<Id>,
-    /// The parameters of each function that has a name.
-    functions: HashMap<Id, Vec<Pat>>,
-    /// Names of objects that send: an `XMLHttpRequest`, a `WebSocket`.
-    senders: HashSet<Id>,
+    flow: &'a Flow<'a>,
+    /// Names of whole parameters that something secret is taken from.
+    wholes: HashSet<Slot>,
+    /// Whether a request is opened at a place that the source names.
+    opened: bool,
 }
 
-impl Taint<'_> {
-    /// What is sensitive in an expression.
-    fn source(&self, expr: &Expr) -> Option<String> {
-        let mut search = Search { taint: self, found: None };
-        expr.visit_with(&mut search);
-        search.found
-    }
-
-    fn sends(&self, expr: &Expr) -> bool {
-        let Expr::New(new) = bare(expr) else { return false };
-        self.names.value(&new.callee).as_thing().is_some_and(|thing| {
-            ["XMLHttpRequest", "WebSocket", "Image"].iter().any(|name| thing.is_global_below(&[name]))
-                || thing.module() == Some("ws")
-        })
-    }
-}
-
-impl Visit for Taint<'_> {
-    fn visit_var_declarator(&mut self, declarator: &VarDeclarator) {
-        if let Some(init) = &declarator.init {
-            if let Some(name) = declarator.name.as_ident() {
-                let params = match bare(init) {
-                    Expr::Arrow(arrow) => Some(arrow.params.clone()),
-                    Expr::Fn(function) => {
-                        Some(function.function.params.iter().map(|param| param.pat.clone()).collect())
-                    }
-                    _ => None,
-                };
-                if let Some(params) = params {
-                    self.functions.entry(name.id.to_id()).or_insert(params);
-                }
-            }
-            if self.source(init).is_some() {
-                let mut ids = Ids(Vec::new());
-                declarator.name.visit_with(&mut ids);
-                self.tainted.extend(ids.0);
-            }
-            if let Pat::Ident(ident) = &declarator.name
-                && self.sends(init)
+impl<'a> Taint<'a> {
+    fn of(flow: &'a Flow<'a>) -> Self {
+        let mut wholes = HashSet::new();
+        for node in &flow.nodes {
+            if let Kind::Member(object, Key::Named(name)) = &node.kind
+                && is_secret_name(name)
+                && let Kind::Name(slot) = flow.nodes[*object].kind
+                && flow
+                    .origins(slot)
+                    .any(|from| matches!(flow.nodes[from].kind, Kind::Param(function, _) if flow.is_entry(function)))
             {
-                self.senders.insert(ident.id.to_id());
+                wholes.insert(slot);
             }
         }
-        declarator.visit_children_with(self);
-    }
-
-    fn visit_assign_expr(&mut self, assign: &AssignExpr) {
-        if self.source(&assign.right).is_some() {
-            match &assign.left {
-                AssignTarget::Simple(SimpleAssignTarget::Ident(ident)) => {
-                    self.tainted.insert(ident.id.to_id());
-                }
-                AssignTarget::Simple(SimpleAssignTarget::Member(member)) => {
-                    if let Expr::Ident(ident) = bare(&member.obj)
-                        && !self.names.is_free(ident)
-                    {
-                        self.tainted.insert(ident.to_id());
-                    }
-                }
-                _ => {}
-            }
-        }
-        assign.visit_children_with(self);
-    }
-
-    fn visit_fn_decl(&mut self, decl: &swc_ecma_ast::FnDecl) {
-        let params = || decl.function.params.iter().map(|param| param.pat.clone()).collect();
-        self.functions.entry(decl.ident.to_id()).or_insert_with(params);
-        decl.visit_children_with(self);
-    }
-
-    fn visit_call_expr(&mut self, call: &CallExpr) {
-        // What a function is called with, its parameter is.
-        if let Callee::Expr(callee) = &call.callee
-            && let Expr::Ident(name) = bare(callee)
-            && self.functions.contains_key(&name.to_id())
-        {
-            let mut ids = Ids(Vec::new());
-            for (param, arg) in self.functions[&name.to_id()].iter().zip(&call.args) {
-                if self.source(&arg.expr).is_some() {
-                    param.visit_with(&mut ids);
-                }
-            }
-            self.tainted.extend(ids.0);
-        }
-        // What is pushed into a list, or set in a map, is in it.
-        if let Callee::Expr(callee) = &call.callee
-            && let Expr::Member(member) = bare(callee)
-            && let Expr::Ident(ident) = bare(&member.obj)
-            && matches!(self.names.key(&member.prop).as_text(), Some("push" | "set" | "append" | "add" | "unshift"))
-            && !self.names.is_free(ident)
-            && call.args.iter().any(|arg| self.source(&arg.expr).is_some())
-        {
-            self.tainted.insert(ident.to_id());
-        }
-        call.visit_children_with(self);
-    }
-}
-
-/// Looks for something sensitive in an expression.
-struct Search<'a> {
-    taint: &'a Taint<'a>,
-    found: Option<String>,
-}
-
-impl Visit for Search<'_> {
-    fn visit_prop(&mut self, prop: &swc_ecma_ast::Prop) {
-        match prop {
-            swc_ecma_ast::Prop::Shorthand(ident) => self.visit_expr(&Expr::Ident(ident.clone())),
-            prop => prop.visit_children_with(self),
-        }
-    }
-
-    fn visit_expr(&mut self, expr: &Expr) {
-        if self.found.is_some() {
-            return;
-        }
-        if let Value::Thing(thing) = self.taint.names.value(expr)
-            && let Some(what) = sensitive(&thing)
-        {
-            self.found = Some(what);
-            return;
-        }
-        if let Expr::Ident(ident) = expr
-            && self.taint.tainted.contains(&ident.to_id())
-        {
-            self.found = Some(format!("`{}`", ident.sym));
-            return;
-        }
-        // What a function does when it is called is not what it is.
-        if matches!(expr, Expr::Fn(_) | Expr::Class(_)) {
-            return;
-        }
-        if let Expr::Call(call) = expr
-            && let Callee::Expr(callee) = &call.callee
-        {
-            // What reads a file gives its content.
-            if let Some(thing) = self.taint.names.value(callee).as_thing()
-                && (thing.module().is_some_and(|module| module.starts_with("fs")) || is_prompt(thing))
-            {
-                self.found = Some(format!("`{}`", thing.shown()));
-                return;
-            }
-        }
-        expr.visit_children_with(self);
-    }
-}
-
-fn is_prompt(thing: &Thing) -> bool {
-    ["Deno", "Bun"].iter().any(|runtime| {
-        thing.is_global_below(&[runtime]) && thing.last().is_some_and(|last| last.starts_with("read") || last == "file")
-    })
-}
-
-/// What is sensitive about a thing.
-fn sensitive(thing: &Thing) -> Option<String> {
-    let environment = [
-        &["process", "env"] as &[&str],
-        &["Deno", "env"],
-        &["Bun", "env"],
-        &["document", "cookie"],
-        &["localStorage"],
-        &["sessionStorage"],
-    ];
-    if environment.iter().any(|path| thing.is_global_below(path)) {
-        return Some(format!("`{}`", thing.shown()));
-    }
-    if thing.root == Root::Params && thing.last().is_some_and(is_secret_name) {
-        return Some(format!("`{}`", thing.shown()));
-    }
-    None
-}
-
-/// Whether a parameter's name says that it is secret.
-fn is_secret_name(name: &str) -> bool {
-    let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
-    [
-        "apikey",
-        "password",
-        "passwd",
-        "secret",
-        "privatekey",
-        "accesstoken",
-        "authtoken",
-        "sessiontoken",
-        "credential",
-        "credentials",
-        "creditcard",
-        "cardnumber",
-        "ssn",
-        "pin",
-        "passphrase",
-        "secretkey",
-        "cvv",
-        "mnemonic",
-        "seedphrase",
-        "token",
-    ]
-    .iter()
-    .any(|word| name == *word || (word.len() > 5 && name.ends_with(word)))
-}
-
-/// Looks for calls that send something sensitive.
-struct Sinks<'a> {
-    taint: &'a Taint<'a>,
-    found: Vec<(swc_common::Span, String)>,
-}
-
-impl Sinks<'_> {
-    fn call(&mut self, callee: &Expr, args: &[ExprOrSpread], span: swc_common::Span) {
-        let names = self.taint.names;
-        let value = names.value(callee);
-        let to_network = value.as_thing().is_some_and(|thing| {
-            super::network_access::GLOBALS.iter().any(|path| thing.is_global_below(path))
-                || thing.module().is_some_and(super::network_access::is_network)
-                || thing.is_global_below(&["Reflect", "apply"])
+        let opened = flow.calls().any(|(_, call)| {
+            call.method.as_deref() == Some("open") && call.args.get(1).is_some_and(|place| is_named(flow, *place))
         });
-        let by_sender = matches!(bare(callee), Expr::Member(member)
-            if matches!(bare(&member.obj), Expr::Ident(ident) if self.taint.senders.contains(&ident.to_id())));
-        if !(to_network || by_sender) {
-            return;
+        Self { flow, wholes, opened }
+    }
+
+    fn mark(&self, marks: &Marks, at: At) -> u8 {
+        let of = |at: At| marks.nodes[at];
+        let node = &self.flow.nodes[at];
+        let mut own = 0;
+        if let Some(thing) = node.value.as_thing() {
+            own |= if sensitive(thing) { IS } else { 0 };
+            own |= if is_way_out(thing) { WAY_OUT } else { 0 };
         }
-        // Where the caller says where to send it, it is the caller's to send.
-        let place = args.first().map(|arg| prefix(names, &arg.expr)).unwrap_or_default();
-        let fixed =
-            by_sender || place.contains("://") || value.as_thing().is_some_and(|thing| thing.module().is_some());
-        if !fixed {
-            return;
+        own | match &node.kind {
+            Kind::Opaque | Kind::Computed | Kind::Function(_) | Kind::This | Kind::KeyOf(_) => 0,
+            Kind::Name(slot) => {
+                let mark = marks.slots[*slot] | if self.wholes.contains(slot) { HOLDS } else { 0 };
+                let named = is_secret_name(&self.flow.symbols[*slot])
+                    && self.flow.origins(*slot).any(|from| {
+                        matches!(self.flow.nodes[from].kind, Kind::Param(function, _) if self.flow.is_entry(function))
+                    });
+                let mark = mark | if named { IS } else { 0 };
+                if self.flow.deleted.contains(slot) { mark & !HOLDS } else { mark }
+            }
+            Kind::Param(_, inputs) => inputs.iter().fold(0, |mark, input| mark | of(*input)),
+            Kind::Element(list) => inner(of(*list)),
+            Kind::Rest(object, taken) => {
+                let left_out = taken.iter().any(|name| {
+                    is_secret_name(name) || self.flow.field(name).is_some_and(|slot| marks.slots[slot] & SECRET != 0)
+                });
+                if left_out { 0 } else { of(*object) & SECRET }
+            }
+            Kind::Member(_, Key::Named(name)) if says_nothing(name) => 0,
+            Kind::Member(object, Key::Named(name)) => {
+                let index = if name.parse::<u32>().is_ok() { inner(of(*object)) } else { 0 };
+                let given = node.value.as_thing().is_some_and(|thing| thing.root == Root::Params);
+                let field = self.flow.field(name).filter(|_| !given).map_or(0, |slot| marks.slots[slot]);
+                let whole = matches!(&**name, "searchParams" | "href" | "search" | "body") && of(*object) & HOLDS != 0;
+                let named = of(*object) & HOLDS != 0 && is_secret_name(name);
+                let text = if whole || named { IS } else { 0 };
+                of(*object) & IS | index | field | text | of(*object) & SENDER
+            }
+            Kind::Member(object, _) => inner(of(*object)),
+            Kind::Object(props) => {
+                let masked = props.iter().any(|(key, value)| {
+                    matches!(key, Key::Named(name) if is_secret_name(name)) && of(*value) & SECRET == 0
+                });
+                props.iter().fold(0, |mark, (key, value)| match key {
+                    Key::Spread if masked => mark,
+                    Key::Spread => mark | of(*value) & SECRET,
+                    _ => mark | held(of(*value)),
+                })
+            }
+            Kind::List(elems) => elems.iter().fold(0, |mark, elem| mark | held(of(*elem))),
+            Kind::Either(parts) => parts.iter().fold(0, |mark, part| mark | of(*part)),
+            Kind::Joined(parts) => {
+                if parts.iter().any(|part| of(*part) & SECRET != 0) {
+                    IS
+                } else {
+                    0
+                }
+            }
+            Kind::Call(call) => self.call(marks, call),
         }
-        if let Some(what) = args.iter().find_map(|arg| self.taint.source(&arg.expr)) {
-            self.found.push((span, what));
+    }
+
+    fn call(&self, marks: &Marks, call: &Call) -> u8 {
+        let of = |at: At| marks.nodes[at];
+        let all = |places: &[At]| places.iter().fold(0, |mark, at| mark | of(*at));
+        let thing = self.flow.callee(call);
+        if !call.functions.is_empty() && !call.new {
+            return all(&call.returns);
         }
+        if let Some(thing) = thing {
+            if reads(thing) {
+                return IS;
+            }
+            if is_way_out(thing) {
+                let sends = if thing.is_global_below(&["XMLHttpRequest"]) {
+                    self.opened
+                } else {
+                    thing.is_global_below(&["Image"])
+                        || thing.module().is_some_and(|module| matches!(module, "net" | "tls" | "dgram"))
+                        || names_place(self.flow, call, thing.module().is_some() || thing.is_global_below(&["axios"]))
+                };
+                return if sends { SENDER } else { 0 };
+            }
+        }
+        let receiver = call.receiver.map_or(0, of);
+        if receiver & SENDER != 0 && receiver & SECRET == 0 {
+            return SENDER;
+        }
+        let names = thing.filter(|thing| thing.root == Root::Global).and_then(Thing::names).unwrap_or_default();
+        let args = all(&call.args);
+        let text = |mark: u8| if mark & SECRET == 0 { 0 } else { IS };
+        match names.as_slice() {
+            ["Boolean" | "isNaN"] | ["Object", "keys" | "hasOwn"] | ["Number" | "Array", ..]
+                if names.as_slice() != ["Array", "from"] && names.as_slice() != ["Array", "of"] =>
+            {
+                return 0;
+            }
+            ["JSON", "stringify"] => {
+                let replaced = call.args.get(1).is_some_and(|arg| self.flow.nodes[*arg].value != Value::Null);
+                return if replaced {
+                    text(all(&call.callbacks))
+                } else {
+                    text(call.args.first().map_or(0, |arg| of(*arg)))
+                };
+            }
+            ["Object", "values" | "entries" | "assign" | "fromEntries" | "freeze"] => return args & SECRET,
+            ["setTimeout" | "setInterval" | "queueMicrotask" | "console", ..] => return 0,
+            _ => {}
+        }
+        match call.method.as_deref() {
+            Some(
+                "startsWith" | "endsWith" | "includes" | "test" | "has" | "indexOf" | "lastIndexOf" | "search"
+                | "every" | "some" | "localeCompare" | "digest" | "findIndex" | "forEach" | "verify"
+                | "timingSafeEqual" | "isArray" | "createHash" | "keys" | "push" | "unshift" | "compare",
+            ) => 0,
+            Some("map" | "flatMap") => {
+                if call.callbacks.is_empty() {
+                    receiver & SECRET
+                } else {
+                    held(all(&call.callbacks))
+                }
+            }
+            Some("then" | "finally") => all(&call.callbacks),
+            Some("reduce" | "reduceRight") => {
+                let text = all(&call.callbacks) & SECRET;
+                text | call.args.get(1).map_or(0, |start| of(*start)) & SECRET
+            }
+            Some("replace" | "replaceAll") if self.masks(call) => 0,
+            Some("slice" | "substr") if self.is_tail(call) => 0,
+            Some("filter" | "slice" | "concat" | "reverse" | "sort" | "flat" | "splice" | "toReversed" | "split") => {
+                receiver & SECRET | held(args)
+            }
+            Some("pop" | "shift" | "at" | "find" | "get" | "values" | "entries") => inner(receiver),
+            _ => text(receiver | args | all(&call.callbacks)) | if call.new { held(args) } else { 0 },
+        }
+    }
+
+    /// Whether a replacement leaves nothing: `token.replace(/./g, "*")`.
+    fn masks(&self, call: &Call) -> bool {
+        let text = call.args.get(1).and_then(|arg| self.flow.nodes[*arg].value.as_text());
+        let pattern = call.args.first().map(|arg| &self.flow.nodes[*arg].value);
+        text.is_some_and(|text| {
+            text.chars().all(|letter| "*•●xX#█".contains(letter)) && !text.is_empty()
+                || text.to_lowercase().contains("redacted")
+        }) && matches!(pattern, Some(Value::Pattern(..)))
+    }
+
+    /// Whether only the last few letters are taken.
+    fn is_tail(&self, call: &Call) -> bool {
+        let first = call.args.first().and_then(|arg| self.flow.nodes[*arg].value.as_number());
+        first.is_some_and(|first| (-4.0..0.0).contains(&first))
+    }
+
+    /// What is sent, with the place where it is.
+    fn sent(&self, marks: &Marks) -> Vec<(At, At)> {
+        let flow = self.flow;
+        let secret = |at: &At| marks.nodes[*at] & SECRET != 0;
+        let mut sent = Vec::new();
+        for (at, call) in flow.calls() {
+            let thing = flow.callee(call);
+            let way_out = marks.nodes[call.callee] & WAY_OUT != 0;
+            let module = thing.is_some_and(|thing| thing.module().is_some() || thing.is_global_below(&["axios"]));
+            let applied = flow.calls_global(call, &["Reflect", "apply"])
+                && call.args.first().is_some_and(|arg| marks.nodes[*arg] & WAY_OUT != 0);
+            let by_sender = call.receiver.is_some_and(|receiver| marks.nodes[receiver] & SENDER != 0)
+                && matches!(
+                    call.method.as_deref(),
+                    Some(
+                        "send"
+                            | "write"
+                            | "end"
+                            | "post"
+                            | "put"
+                            | "patch"
+                            | "request"
+                            | "setRequestHeader"
+                            | "emit"
+                            | "get"
+                            | "head"
+                            | "sendMail"
+                            | "setHeader"
+                            | "open"
+                            | "publish"
+                    )
+                );
+            let named = by_sender
+                || way_out && names_place(flow, call, module)
+                || (applied || way_out) && call.args.iter().any(|arg| lists_place(flow, *arg))
+                || self.navigates(call) && call.args.first().is_some_and(|arg| is_named(flow, *arg))
+                || self.shows(call);
+            if named && let Some(arg) = call.args.iter().find(|arg| secret(arg)) {
+                sent.push((at, *arg));
+            }
+        }
+        for write in &flow.writes {
+            let Key::Named(name) = &write.key else { continue };
+            let leads = match &**name {
+                "src" | "srcset" => is_named(flow, write.value),
+                "href" | "location" | "action" => {
+                    is_named(flow, write.value)
+                        && (&**name != "href"
+                            || flow.nodes[write.object]
+                                .value
+                                .as_thing()
+                                .is_some_and(|thing| thing.last() == Some("location")))
+                }
+                "innerHTML" | "outerHTML" => self.has_address(write.value),
+                _ => false,
+            };
+            if leads && secret(&write.value) {
+                sent.push((write.value, write.value));
+            }
+        }
+        sent
+    }
+
+    /// Whether a call goes to an address in the browser.
+    fn navigates(&self, call: &Call) -> bool {
+        [&["location", "assign"] as &[&str], &["location", "replace"], &["open"]]
+            .iter()
+            .any(|path| self.flow.calls_global(call, path))
+    }
+
+    /// Whether a call writes HTML that loads something from an address.
+    fn shows(&self, call: &Call) -> bool {
+        let written = self.flow.calls_global(call, &["document", "write"])
+            || matches!(call.method.as_deref(), Some("insertAdjacentHTML"));
+        written && call.args.iter().any(|arg| self.has_address(*arg))
+    }
+
+    fn has_address(&self, at: At) -> bool {
+        match &self.flow.nodes[at].kind {
+            Kind::Joined(parts) => parts.iter().any(|part| self.has_address(*part)),
+            _ => self.flow.nodes[at].value.as_text().is_some_and(|text| text.contains("://")),
+        }
+    }
+
+    /// What a sensitive value is called.
+    fn label(&self, marks: &Marks, at: At, steps: u32, seen: &mut HashSet<At>) -> Option<String> {
+        let node = &self.flow.nodes[at];
+        if steps == 0 || marks.nodes[at] & SECRET == 0 || !seen.insert(at) || seen.len() > 400 {
+            return None;
+        }
+        if let Some(thing) = node.value.as_thing().filter(|thing| sensitive(thing)) {
+            return Some(format!("`{}`", thing.shown()));
+        }
+        let mut parts: Vec<At> = match &node.kind {
+            Kind::Name(slot) => self
+                .flow
+                .origins(*slot)
+                .chain(self.flow.binds.iter().filter(|bind| bind.to == *slot).map(|bind| bind.from))
+                .collect(),
+            Kind::Member(object, Key::Named(name)) => {
+                let slot = self.flow.field(name);
+                std::iter::once(*object).chain(slot.into_iter().flat_map(|slot| self.flow.origins(slot))).collect()
+            }
+            Kind::Member(object, _) | Kind::Element(object) | Kind::Rest(object, _) => vec![*object],
+            Kind::Call(call) => {
+                if let Some(thing) = self.flow.callee(call).filter(|thing| reads(thing)) {
+                    return Some(format!("`{}`", thing.shown()));
+                }
+                call.returns.iter().chain(&call.callbacks).chain(&call.receiver).chain(&call.args).copied().collect()
+            }
+            Kind::Object(props) => props.iter().map(|(_, value)| *value).collect(),
+            Kind::List(parts) | Kind::Either(parts) | Kind::Joined(parts) | Kind::Param(_, parts) => parts.clone(),
+            _ => Vec::new(),
+        };
+        parts.truncate(32);
+        let name = if let Kind::Name(slot) = node.kind { Some(format!("`{}`", self.flow.symbols[slot])) } else { None };
+        parts.into_iter().find_map(|part| self.label(marks, part, steps - 1, seen)).or(name)
     }
 }
 
-impl Visit for Sinks<'_> {
-    fn visit_call_expr(&mut self, call: &CallExpr) {
-        if let Callee::Expr(callee) = &call.callee {
-            self.call(callee, &call.args, call.span);
-        }
-        call.visit_children_with(self);
-    }
-
-    fn visit_new_expr(&mut self, new: &NewExpr) {
-        self.call(&new.callee, new.args.as_deref().unwrap_or_default(), new.span);
-        new.visit_children_with(self);
-    }
-
-    fn visit_assign_expr(&mut self, assign: &AssignExpr) {
-        // `new Image().src = "https://…" + secret`
-        if let AssignTarget::Simple(SimpleAssignTarget::Member(member)) = &assign.left
-            && self.taint.names.key(&member.prop).as_text() == Some("src")
-            && prefix(self.taint.names, &assign.right).contains("://")
-            && let Some(what) = self.taint.source(&assign.right)
-        {
-            self.found.push((assign.span, what));
-        }
-        assign.visit_children_with(self);
-    }
+/// Whether arguments that are given as a list begin with an address.
+fn lists_place(flow: &Flow<'_>, at: At) -> bool {
+    matches!(&flow.nodes[at].kind, Kind::List(elems) if elems.first().is_some_and(|first| is_named(flow, *first)))
 }
 
-/// The names in a pattern.
-struct Ids(Vec<Id>);
+/// What a container gets of what is put in.
+fn held(mark: u8) -> u8 {
+    if mark & SECRET == 0 { 0 } else { HOLDS }
+}
 
-impl Visit for Ids {
-    fn visit_binding_ident(&mut self, ident: &swc_ecma_ast::BindingIdent) {
-        self.0.push(Ident::to_id(&ident.id));
-    }
-
-    fn visit_assign_pat_prop(&mut self, prop: &swc_ecma_ast::AssignPatProp) {
-        self.0.push(prop.key.id.to_id());
-    }
-
-    fn visit_expr(&mut self, _: &Expr) {}
+/// What an element has of its list.
+fn inner(mark: u8) -> u8 {
+    mark & SENDER | if mark & SECRET == 0 { 0 } else { SECRET }
 }

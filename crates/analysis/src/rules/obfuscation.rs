@@ -1,5 +1,7 @@
 //! `obfuscation`: code that is written so that nobody can read what it does.
 
+mod decoded;
+
 use std::collections::HashSet;
 
 use swc_common::Span;
@@ -9,6 +11,7 @@ use swc_ecma_visit::{Visit, VisitWith};
 use super::{Findings, Rule, Source};
 use crate::finding::{RuleId, Severity};
 use crate::names::{Names, bare};
+use crate::parse::range;
 use crate::value::Value;
 
 pub(super) const RULE: Rule =
@@ -34,7 +37,17 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     {
         findings.add(Severity::Medium, *span, "has names that were mangled by a program".to_owned(), SUGGESTION);
     }
-    let mut walk = Walk { names: source.names, found: Vec::new(), tricks: 0, first: None };
+    let (uses, given) = decoded::uses(source);
+    for (span, message) in uses {
+        findings.add(Severity::Medium, span, message.to_owned(), SUGGESTION);
+    }
+    for (name, span) in &source.facts.idents {
+        let (start, end) = range(*span);
+        if name.is_ascii() && source.text.get(start..end).is_some_and(|written| written.contains("\\u")) {
+            findings.add(Severity::Medium, *span, "writes the letters of a name as escapes".to_owned(), SUGGESTION);
+        }
+    }
+    let mut walk = Walk { names: source.names, given, found: Vec::new(), tricks: 0, first: None };
     source.program.visit_with(&mut walk);
     for (span, message) in walk.found {
         findings.add(Severity::Medium, span, message.to_owned(), SUGGESTION);
@@ -49,7 +62,14 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
 
 /// `_0x3f2a` and the like.
 fn is_mangled(name: &str) -> bool {
-    name.strip_prefix("_0x").is_some_and(|rest| rest.len() >= 2 && rest.chars().all(|digit| digit.is_ascii_hexdigit()))
+    let hex = |rest: &str| rest.len() >= 2 && rest.chars().all(|digit| digit.is_ascii_hexdigit());
+    // `O0OO0O` and `lIIlIl` are made to be mistaken for each other.
+    let alike = |letters: &str| {
+        name.len() >= 5
+            && name.chars().all(|letter| letters.contains(letter) || letter == '_')
+            && letters.chars().filter(|letter| name.contains(*letter)).count() >= 2
+    };
+    name.strip_prefix("_0x").is_some_and(hex) || alike("O0Q") || alike("lI1")
 }
 
 /// Whether a literal has many escapes that stand for plain letters.
@@ -77,6 +97,8 @@ fn hides_letters(raw: &str) -> bool {
 
 struct Walk<'a> {
     names: &'a Names<'a>,
+    /// What parameters give to operators: a tool may do with it what it wants.
+    given: Vec<Span>,
     found: Vec<(Span, &'static str)>,
     /// `![]`, `+[]`, `[]+[]`: letters and numbers made of brackets.
     tricks: usize,
@@ -128,7 +150,7 @@ impl Visit for Walk<'_> {
             }
             let mut xor = Xor(false);
             call.args.visit_with(&mut xor);
-            if xor.0 {
+            if xor.0 && !self.given.iter().any(|given| call.span.contains(*given)) {
                 self.found.push((call.span, "decodes a hidden text"));
             }
         }
@@ -147,8 +169,10 @@ impl Visit for Decodes<'_> {
         if let Callee::Expr(callee) = &call.callee
             && let Value::Thing(thing) = self.names.value(callee)
         {
+            // `counts[String.fromCharCode(97 + index)]` is a letter, not a name.
+            let letter = matches!(call.args.as_slice(), [arg] if arg.spread.is_none());
             self.found |= thing.is_global_below(&["atob"])
-                || thing.is_global_below(&["String", "fromCharCode"])
+                || thing.is_global_below(&["String", "fromCharCode"]) && !letter
                 || thing.is_global_below(&["unescape"]);
         }
         call.visit_children_with(self);

@@ -1,0 +1,140 @@
+//! What is sensitive by itself: the environment, cookies, files, and parameters whose names say so.
+
+use crate::value::{Root, Thing};
+
+/// Globals all of whose members are sensitive.
+const GLOBALS: [&[&str]; 9] = [
+    &["process", "env"],
+    &["Deno", "env"],
+    &["Bun", "env"],
+    &["document", "cookie"],
+    &["cookieStore"],
+    &["localStorage"],
+    &["sessionStorage"],
+    &["navigator", "clipboard"],
+    &["navigator", "credentials"],
+];
+
+/// What is sensitive about a thing.
+pub(super) fn sensitive(thing: &Thing) -> bool {
+    if thing.last().is_some_and(says_nothing) {
+        return false;
+    }
+    let environment = thing.module() == Some("process") && thing.path.first().and_then(|key| key.name()) == Some("env");
+    if environment || GLOBALS.iter().any(|path| thing.is_global_below(path)) {
+        return thing.last() != Some("NODE_ENV");
+    }
+    thing.root == Root::Params
+        && thing.path.iter().rev().enumerate().any(|(up, key)| {
+            key.name().is_some_and(|name| if up == 0 { is_secret_name(name) } else { is_secret_group(name) })
+        })
+}
+
+/// Whether a call of this gives the content of a file.
+pub(super) fn reads(thing: &Thing) -> bool {
+    let reading = thing.last().is_some_and(|last| {
+        let last = last.to_ascii_lowercase();
+        (last.starts_with("read") || last == "createreadstream") && !last.starts_with("readdir")
+    });
+    if thing.module().is_some_and(|module| module == "fs" || module.starts_with("fs/") || module == "fs-extra") {
+        return reading;
+    }
+    ["Deno", "Bun"].iter().any(|runtime| thing.is_global_below(&[runtime]) && (reading || thing.last() == Some("file")))
+}
+
+/// Members that tell little about what they are members of.
+pub(super) fn says_nothing(name: &str) -> bool {
+    matches!(name, "length" | "size" | "byteLength" | "type" | "kind" | "constructor")
+}
+
+/// Whether the members of a parameter of this name are secret.
+fn is_secret_group(name: &str) -> bool {
+    matches!(
+        name,
+        "credentials" | "credential" | "secrets" | "creditCard" | "credit_card" | "passwords" | "login_credentials"
+    )
+}
+
+/// Whether a parameter's name says that it is secret.
+pub(super) fn is_secret_name(name: &str) -> bool {
+    let words = words(name);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let Some((last, before)) = words.split_last() else { return false };
+    let previous = before.last().copied().unwrap_or_default();
+    // A wish, a check or a count is not the secret.
+    if matches!(words[0], "has" | "is" | "show" | "hide" | "max" | "min" | "num" | "count" | "needs" | "requires") {
+        return false;
+    }
+    match *last {
+        "password" | "passwords" | "passwd" | "pwd" | "passphrase" | "passcode" | "secret" | "secrets"
+        | "credential" | "credentials" | "apikey" | "apikeys" | "mnemonic" | "ssn" | "pin" | "cvv" | "cvc" | "otp"
+        | "jwt" | "creditcard" | "cardnumber" | "accesstoken" | "authtoken" | "sessiontoken" | "privatekey"
+        | "secretkey" | "seedphrase" | "passwort" | "kennwort" => true,
+        "token" | "tokens" => {
+            !matches!(
+                previous,
+                "page"
+                    | "next"
+                    | "continuation"
+                    | "cursor"
+                    | "stop"
+                    | "start"
+                    | "end"
+                    | "sync"
+                    | "delta"
+                    | "pad"
+                    | "eos"
+                    | "bos"
+                    | "unknown"
+                    | "input"
+                    | "output"
+                    | "prompt"
+                    | "completion"
+                    | "syntax"
+                    | "resume"
+                    | "design"
+            ) && (*last == "token" || !previous.is_empty())
+        }
+        "key" | "keys" => matches!(
+            previous,
+            "api"
+                | "private"
+                | "secret"
+                | "access"
+                | "auth"
+                | "signing"
+                | "encryption"
+                | "master"
+                | "ssh"
+                | "service"
+                | "wallet"
+                | "recovery"
+        ),
+        "number" => matches!(previous, "card" | "ssn" | "security" | "passport"),
+        "card" => matches!(previous, "credit" | "debit"),
+        "phrase" => matches!(previous, "seed" | "pass" | "recovery" | "mnemonic"),
+        "code" => matches!(previous, "security" | "otp" | "pin" | "cvv"),
+        "cookie" | "cookies" => matches!(previous, "session" | "auth" | "login"),
+        "id" => previous == "session",
+        _ => false,
+    }
+}
+
+/// The words of a name: `cardToken`, `card_token` and `CARD_TOKEN` have two.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut lower = false;
+    for letter in name.chars() {
+        if !letter.is_alphanumeric() || (letter.is_uppercase() && lower) {
+            words.push(String::new());
+        }
+        if letter.is_alphabetic()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(letter.to_lowercase());
+        }
+        lower = letter.is_lowercase() || letter.is_ascii_digit();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}

@@ -1,0 +1,372 @@
+//! Secrets that their names tell: something that looks random is given to what is called `apiKey` or `password`.
+//!
+//! The name is that of a variable, property, parameter, or of a call; or a text beside the secret: `set("token", …)`.
+
+use swc_common::{Span, Spanned};
+use swc_ecma_ast::{
+    ArrayLit, AssignPat, AssignPatProp, BinExpr, BinaryOp, CallExpr, Callee, Expr, ExprOrSpread, PrivateProp,
+};
+use swc_ecma_visit::{Visit, VisitWith};
+
+use super::{entropy, is_placeholder, kinds, varied};
+use crate::names::{Names, bare};
+use crate::rules::Source;
+
+const RANDOM: &str = "a value that looks random";
+const PASSWORD: &str = "a password";
+
+/// What is secret about a value of this name.
+pub(super) fn secret(name: &str, value: &str) -> Option<&'static str> {
+    let value = value.trim();
+    if value.len() < 8 || value.len() > 400 {
+        return None;
+    }
+    let words = words(name);
+    let what = what(&words)?;
+    // What follows the scheme of a header is the secret.
+    let value = match value.rsplit_once(' ') {
+        Some((scheme, rest)) if words.iter().any(|word| word == "authorization") && !scheme.contains(' ') => rest,
+        _ => value,
+    };
+    if is_stand_in(value) {
+        return None;
+    }
+    let kinds = kinds(value);
+    let digits = value.chars().filter(char::is_ascii_digit).count();
+    let hex = value.len() >= 24 && value.chars().all(|letter| letter.is_ascii_hexdigit()) && varied(value);
+    let mixed = value.len() >= 10 && kinds >= 3 && entropy(value) > 2.9 && digits > 0;
+    let long =
+        value.len() >= 20 && kinds >= 2 && digits >= 2 && entropy(value) > 3.5 && varied(value) && !has_words(value);
+    if hex || mixed && !has_words(value) || long {
+        return Some(RANDOM);
+    }
+    (what == What::Password && is_password(value)).then_some(PASSWORD)
+}
+
+/// Whether a text looks like a password that somebody chose.
+fn is_password(value: &str) -> bool {
+    let has = |of: fn(&char) -> bool| value.chars().any(|letter| of(&letter));
+    let marks = value.chars().any(|letter| "!@#$%^&*+=?~".contains(letter));
+    let cases = has(char::is_ascii_lowercase) && has(char::is_ascii_uppercase);
+    let digits = has(char::is_ascii_digit);
+    value.len() >= 8
+        && entropy(value) > 2.4
+        && (cases && digits || marks && digits && has(char::is_ascii_lowercase) || cases && marks)
+}
+
+/// Words in another form, addresses, patterns, and texts that say that they are none.
+fn is_stand_in(value: &str) -> bool {
+    let lower = value.to_lowercase();
+    is_placeholder(value)
+        || value.contains(char::is_whitespace)
+        || value.contains(['(', ')', '{', '}', '<', '>', '|'])
+        || value.contains("://")
+        || value.starts_with(['/', '.', '#', '['])
+        || [
+            "test", "fake", "mock", "password", "passwort", "my-", "my_", "api-key", "api_key", "apikey", "secret",
+            "demo", "none",
+        ]
+        .iter()
+        .any(|word| lower.contains(word))
+        || ["123456", "qwerty", "abc123"].iter().any(|word| lower.contains(word)) && value.len() < 16
+}
+
+/// Whether a text is made of words with something between them: `auth.token.v2`, `x-api-key-2`, `Bearer-Token1`.
+fn has_words(value: &str) -> bool {
+    let parts: Vec<&str> = value.split(['-', '_', '.', ':', '/', ',']).collect();
+    let word = |part: &&str| {
+        let letters = part.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let small = letters.chars().skip(1).all(|letter| letter.is_ascii_lowercase());
+        let vowels = letters.chars().filter(|letter| "aeiouyAEIOUY".contains(*letter)).count();
+        part.is_empty()
+            || part.len() <= 3 && small
+            || small && vowels * 5 >= letters.len() && letters.len() + 2 >= part.len()
+    };
+    parts.len() >= 2 && parts.iter().all(word)
+}
+
+#[derive(PartialEq, Eq)]
+enum What {
+    Password,
+    Key,
+}
+
+/// Words of names that belong to a secret, and are none.
+const NOT: [&str; 44] = [
+    "type",
+    "url",
+    "uri",
+    "endpoint",
+    "path",
+    "name",
+    "field",
+    "label",
+    "hint",
+    "help",
+    "pattern",
+    "regex",
+    "rule",
+    "rules",
+    "prefix",
+    "header",
+    "param",
+    "format",
+    "hash",
+    "digest",
+    "error",
+    "message",
+    "msg",
+    "text",
+    "title",
+    "placeholder",
+    "selector",
+    "length",
+    "expiry",
+    "template",
+    "kind",
+    "algorithm",
+    "strength",
+    "policy",
+    "version",
+    "issuer",
+    "public",
+    "example",
+    "mock",
+    "fake",
+    "dummy",
+    "sample",
+    "id",
+    "checksum",
+];
+
+/// Of which keys it matters that nobody has them.
+const KEYS: [&str; 30] = [
+    "api",
+    "access",
+    "secret",
+    "private",
+    "signing",
+    "encryption",
+    "master",
+    "auth",
+    "hmac",
+    "service",
+    "subscription",
+    "account",
+    "storage",
+    "app",
+    "client",
+    "session",
+    "cipher",
+    "aes",
+    "jwt",
+    "webhook",
+    "license",
+    "server",
+    "admin",
+    "deploy",
+    "write",
+    "ssh",
+    "root",
+    "shared",
+    "crypto",
+    "live",
+];
+
+/// What the words of a name say that it is.
+fn what(words: &[String]) -> Option<What> {
+    if words.iter().any(|word| NOT.contains(&word.as_str())) {
+        return None;
+    }
+    for (index, word) in words.iter().enumerate().rev() {
+        let previous = index.checked_sub(1).map_or("", |at| words[at].as_str());
+        match word.as_str() {
+            "password"
+            | "passwords"
+            | "passwd"
+            | "pwd"
+            | "passphrase"
+            | "passcode"
+            | "passwort"
+            | "kennwort"
+            | "contraseña"
+            | "contrasena"
+            | "senha"
+            | "clave"
+            | "motdepasse"
+            | "пароль"
+            | "密码"
+            | "密碼"
+            | "パスワード"
+            | "비밀번호"
+            | "รหัสผ่าน" => {
+                return Some(What::Password);
+            }
+            "pass" if index + 1 == words.len() => return Some(What::Password),
+            "secret" | "secrets" | "token" | "apikey" | "credential" | "credentials" | "jwt" | "authorization"
+            | "bearer" | "authkey" | "secretkey" | "accesskey" | "privatekey" | "clientsecret" | "geheimnis"
+            | "geheim" | "токен" | "密钥" | "密鑰" | "令牌" | "トークン" | "秘密鍵" | "schlüssel" | "schluessel" =>
+            {
+                return Some(What::Key);
+            }
+            "key" if KEYS.contains(&previous) => return Some(What::Key),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The words of a name: `apiKey`, `api_key`, `API-KEY` and `APIKey` have two.
+fn words(name: &str) -> Vec<String> {
+    let letters: Vec<char> = name.chars().collect();
+    let mut words: Vec<String> = vec![String::new()];
+    for (index, letter) in letters.iter().enumerate() {
+        let before = index.checked_sub(1).map(|at| letters[at]);
+        let after = letters.get(index + 1).copied();
+        let hump = letter.is_uppercase()
+            && (before.is_some_and(|before| before.is_lowercase() || before.is_numeric())
+                || before.is_some_and(char::is_uppercase) && after.is_some_and(char::is_lowercase));
+        if !letter.is_alphanumeric() || hump {
+            words.push(String::new());
+        }
+        if letter.is_alphabetic()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Secrets whose names stand beside them, not before them.
+pub(super) fn given(source: &Source<'_>) -> Vec<(Span, &'static str)> {
+    let mut given = Given { names: source.names, found: Vec::new() };
+    source.program.visit_with(&mut given);
+    given.found
+}
+
+struct Given<'a> {
+    names: &'a Names<'a>,
+    found: Vec<(Span, &'static str)>,
+}
+
+impl Given<'_> {
+    fn text(&self, expr: &Expr) -> Option<String> {
+        // A name was judged where it was given its value.
+        if matches!(bare(expr), Expr::Ident(_) | Expr::Member(_)) {
+            return None;
+        }
+        self.names.value(expr).as_text().map(ToOwned::to_owned)
+    }
+
+    fn judge(&mut self, name: &str, value: &Expr) {
+        if let Some(text) = self.text(value)
+            && let Some(what) = secret(name, &text)
+        {
+            self.found.push((value.span(), what));
+        }
+    }
+
+    /// `set("token", "…")`, `["token", "…"]`.
+    fn pair(&mut self, name: &Expr, value: &Expr) {
+        if let Some(name) = self.text(name).filter(|name| name.len() < 40) {
+            self.judge(&name, value);
+        }
+    }
+
+    fn call(&mut self, callee: &Expr, args: &[ExprOrSpread]) {
+        if let [name, value, ..] = args {
+            self.pair(&name.expr, &value.expr);
+        }
+        let callee = match bare(callee) {
+            Expr::Ident(name) => name.sym.to_string(),
+            Expr::Member(member) => self.names.key(&member.prop).string().unwrap_or_default(),
+            _ => return,
+        };
+        match callee.as_str() {
+            // The name and the password of RFC 7617.
+            "btoa" | "from" | "encode" => {
+                if let Some(text) = args.first().and_then(|arg| self.text(&arg.expr))
+                    && let Some((user, password)) = text.split_once(':')
+                    && !user.is_empty()
+                    && user.chars().all(|letter| letter.is_ascii_alphanumeric() || "._@-".contains(letter))
+                    && !password.starts_with('/')
+                    && secret("password", password).is_some()
+                    && let Some(arg) = args.first()
+                {
+                    self.found.push((arg.expr.span(), "credentials of HTTP basic authentication"));
+                }
+            }
+            "createHmac" | "sign" | "verify" => {
+                if let Some(key) = args.get(1) {
+                    self.judge("secretKey", &key.expr);
+                }
+            }
+            "login" | "signIn" | "authenticate" | "auth" | "connect" | "logIn" => {
+                args.iter().skip(1).for_each(|arg| self.judge("password", &arg.expr));
+            }
+            name if matches!(name.get(..3), Some("set" | "use")) || name.starts_with("with") => {
+                if let [arg] = args {
+                    self.judge(name, &arg.expr);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Visit for Given<'_> {
+    fn visit_call_expr(&mut self, call: &CallExpr) {
+        if let Callee::Expr(callee) = &call.callee {
+            self.call(callee, &call.args);
+        }
+        call.visit_children_with(self);
+    }
+
+    fn visit_array_lit(&mut self, list: &ArrayLit) {
+        if let [Some(name), Some(value)] = list.elems.as_slice() {
+            self.pair(&name.expr, &value.expr);
+        }
+        list.visit_children_with(self);
+    }
+
+    fn visit_assign_pat(&mut self, assign: &AssignPat) {
+        if let Some(name) = assign.left.as_ident() {
+            let name = name.sym.to_string();
+            self.judge(&name, &assign.right);
+        }
+        assign.visit_children_with(self);
+    }
+
+    fn visit_assign_pat_prop(&mut self, prop: &AssignPatProp) {
+        if let Some(value) = &prop.value {
+            let name = prop.key.sym.to_string();
+            self.judge(&name, value);
+        }
+        prop.visit_children_with(self);
+    }
+
+    fn visit_private_prop(&mut self, prop: &PrivateProp) {
+        if let Some(value) = &prop.value {
+            let name = prop.key.name.to_string();
+            self.judge(&name, value);
+        }
+        prop.visit_children_with(self);
+    }
+
+    fn visit_bin_expr(&mut self, binary: &BinExpr) {
+        // `password === "…"`: what is asked for is in the source.
+        if matches!(binary.op, BinaryOp::EqEqEq | BinaryOp::EqEq | BinaryOp::NotEqEq | BinaryOp::NotEq) {
+            for (name, value) in [(&binary.left, &binary.right), (&binary.right, &binary.left)] {
+                let name = match bare(name) {
+                    Expr::Ident(name) => name.sym.to_string(),
+                    Expr::Member(member) => self.names.key(&member.prop).string().unwrap_or_default(),
+                    _ => continue,
+                };
+                self.judge(&name, value);
+            }
+        }
+        binary.visit_children_with(self);
+    }
+}
