@@ -21,6 +21,8 @@ mod sensitive_data;
 mod unbounded_operation;
 mod unsafe_regex;
 
+use std::cell::OnceCell;
+
 use swc_common::Span;
 use swc_ecma_ast::Program;
 
@@ -29,6 +31,7 @@ use crate::finding::{Finding, RuleId, Severity};
 use crate::names::Names;
 use crate::parse::range;
 use crate::position::Lines;
+use flow::Flow;
 
 /// A rule.
 pub(crate) struct Rule {
@@ -67,6 +70,18 @@ pub(crate) struct Source<'a> {
     pub(crate) program: &'a Program,
     pub(crate) names: &'a Names<'a>,
     pub(crate) facts: &'a Facts,
+    flow: OnceCell<Flow<'a>>,
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn new(text: &'a str, program: &'a Program, names: &'a Names<'a>, facts: &'a Facts) -> Self {
+        Self { text, program, names, facts, flow: OnceCell::new() }
+    }
+
+    /// Where values go, for the rules that ask for it.
+    fn flow(&self) -> &Flow<'a> {
+        self.flow.get_or_init(|| Flow::of(self.program, self.names))
+    }
 }
 
 /// What one rule has found.

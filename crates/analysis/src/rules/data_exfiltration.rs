@@ -8,9 +8,12 @@
 mod places;
 mod secrets;
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 
-use super::flow::{At, Call, Flow, Key, Kind, Marks, Slot};
+use rustc_hash::FxHashMap;
+
+use super::flow::{At, Call, Flow, Key, Kind, Marks, Name, Node, Slot};
 use super::{Findings, Rule, Source};
 use crate::finding::{RuleId, Severity};
 use crate::value::{Root, Thing, Value};
@@ -51,9 +54,9 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     {
         return;
     }
-    let flow = Flow::of(source.program, source.names);
-    let taint = Taint::of(&flow);
-    let marks = flow.solve(|marks, at| taint.mark(marks, at), |mark| if mark & SECRET == 0 { 0 } else { HOLDS });
+    let flow = source.flow();
+    let taint = Taint::of(flow);
+    let marks = flow.solve(own, |marks, at| taint.mark(marks, at), |mark| if mark & SECRET == 0 { 0 } else { HOLDS });
     for (at, sent) in taint.sent(&marks).into_iter().take(MOST) {
         let what = taint.label(&marks, sent, 24, &mut HashSet::new()).unwrap_or_else(|| "a secret".to_owned());
         let message = format!("sends something sensitive ({what}) to another machine");
@@ -61,8 +64,18 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     }
 }
 
+/// What a node is by itself.
+fn own(node: &Node) -> u8 {
+    node.value.as_thing().map_or(0, |thing| {
+        let is = if sensitive(thing) { IS } else { 0 };
+        is | if is_way_out(thing) { WAY_OUT } else { 0 }
+    })
+}
+
 struct Taint<'a> {
     flow: &'a Flow<'a>,
+    /// Which names say that something is secret.
+    secret: RefCell<FxHashMap<Name, bool>>,
     /// Names of whole parameters that something secret is taken from.
     wholes: HashSet<Slot>,
     /// Whether a request is opened at a place that the source names.
@@ -70,38 +83,42 @@ struct Taint<'a> {
 }
 
 impl<'a> Taint<'a> {
+    fn is_secret_name(&self, name: &Name) -> bool {
+        if let Some(known) = self.secret.borrow().get(name) {
+            return *known;
+        }
+        let secret = is_secret_name(name);
+        self.secret.borrow_mut().insert(Name::clone(name), secret);
+        secret
+    }
+
     fn of(flow: &'a Flow<'a>) -> Self {
-        let mut wholes = HashSet::new();
+        let mut taint = Self { flow, secret: RefCell::default(), wholes: HashSet::new(), opened: false };
         for node in &flow.nodes {
             if let Kind::Member(object, Key::Named(name)) = &node.kind
-                && is_secret_name(name)
+                && taint.is_secret_name(name)
                 && let Kind::Name(slot) = flow.nodes[*object].kind
                 && flow
                     .origins(slot)
                     .any(|from| matches!(flow.nodes[from].kind, Kind::Param(function, _) if flow.is_entry(function)))
             {
-                wholes.insert(slot);
+                taint.wholes.insert(slot);
             }
         }
-        let opened = flow.calls().any(|(_, call)| {
+        taint.opened = flow.calls().any(|(_, call)| {
             call.method.as_deref() == Some("open") && call.args.get(1).is_some_and(|place| is_named(flow, *place))
         });
-        Self { flow, wholes, opened }
+        taint
     }
 
     fn mark(&self, marks: &Marks, at: At) -> u8 {
         let of = |at: At| marks.nodes[at];
         let node = &self.flow.nodes[at];
-        let mut own = 0;
-        if let Some(thing) = node.value.as_thing() {
-            own |= if sensitive(thing) { IS } else { 0 };
-            own |= if is_way_out(thing) { WAY_OUT } else { 0 };
-        }
-        own | match &node.kind {
+        match &node.kind {
             Kind::Opaque | Kind::Computed | Kind::Function(_) | Kind::This | Kind::KeyOf(_) => 0,
             Kind::Name(slot) => {
                 let mark = marks.slots[*slot] | if self.wholes.contains(slot) { HOLDS } else { 0 };
-                let named = is_secret_name(&self.flow.symbols[*slot])
+                let named = self.is_secret_name(&self.flow.symbols[*slot])
                     && self.flow.origins(*slot).any(|from| {
                         matches!(self.flow.nodes[from].kind, Kind::Param(function, _) if self.flow.is_entry(function))
                     });
@@ -112,7 +129,8 @@ impl<'a> Taint<'a> {
             Kind::Element(list) => inner(of(*list)),
             Kind::Rest(object, taken) => {
                 let left_out = taken.iter().any(|name| {
-                    is_secret_name(name) || self.flow.field(name).is_some_and(|slot| marks.slots[slot] & SECRET != 0)
+                    self.is_secret_name(name)
+                        || self.flow.field(name).is_some_and(|slot| marks.slots[slot] & SECRET != 0)
                 });
                 if left_out { 0 } else { of(*object) & SECRET }
             }
@@ -122,14 +140,14 @@ impl<'a> Taint<'a> {
                 let given = node.value.as_thing().is_some_and(|thing| thing.root == Root::Params);
                 let field = self.flow.field(name).filter(|_| !given).map_or(0, |slot| marks.slots[slot]);
                 let whole = matches!(&**name, "searchParams" | "href" | "search" | "body") && of(*object) & HOLDS != 0;
-                let named = of(*object) & HOLDS != 0 && is_secret_name(name);
+                let named = of(*object) & HOLDS != 0 && self.is_secret_name(name);
                 let text = if whole || named { IS } else { 0 };
                 of(*object) & IS | index | field | text | of(*object) & SENDER
             }
             Kind::Member(object, _) => inner(of(*object)),
             Kind::Object(props) => {
                 let masked = props.iter().any(|(key, value)| {
-                    matches!(key, Key::Named(name) if is_secret_name(name)) && of(*value) & SECRET == 0
+                    matches!(key, Key::Named(name) if self.is_secret_name(name)) && of(*value) & SECRET == 0
                 });
                 props.iter().fold(0, |mark, (key, value)| match key {
                     Key::Spread if masked => mark,

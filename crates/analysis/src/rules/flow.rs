@@ -10,9 +10,9 @@ mod declare;
 mod lower;
 
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use swc_common::Span;
 use swc_ecma_ast::Id;
 
@@ -20,7 +20,7 @@ use crate::names::Names;
 use crate::value::Value;
 
 /// How often marks are carried on: longer chains are not followed to their end.
-const ROUNDS: usize = 12;
+const ROUNDS: u8 = 12;
 
 /// How many places one question looks at, through names that have many values.
 const PLACES: u32 = 200;
@@ -133,17 +133,17 @@ pub(super) struct Flow<'a> {
     /// The keys of members in brackets.
     pub(super) computed: Vec<At>,
     /// Names that are reckoned with, and so are numbers.
-    pub(super) numeric: HashSet<Slot>,
+    pub(super) numeric: FxHashSet<Slot>,
     /// Names that a type says are numbers, or lists.
-    pub(super) typed: HashSet<Name>,
+    pub(super) typed: FxHashSet<Name>,
     /// Names of objects that something is deleted from.
-    pub(super) deleted: HashSet<Slot>,
+    pub(super) deleted: FxHashSet<Slot>,
     functions: Vec<Func>,
-    slots: HashMap<Id, Slot>,
-    fields: HashMap<Name, Slot>,
+    slots: FxHashMap<Id, Slot>,
+    fields: FxHashMap<Name, Slot>,
     /// The symbol of each slot.
     pub(super) symbols: Vec<Name>,
-    by_slot: HashMap<Slot, Vec<At>>,
+    by_slot: FxHashMap<Slot, Vec<At>>,
     /// How many places the question that is asked may still look at.
     left: Cell<u32>,
 }
@@ -152,6 +152,12 @@ pub(super) struct Flow<'a> {
 pub(super) struct Marks {
     pub(super) nodes: Vec<u8>,
     pub(super) slots: Vec<u8>,
+}
+
+/// In which round each node and slot changed last.
+struct News {
+    nodes: Vec<u8>,
+    slots: Vec<u8>,
 }
 
 impl Flow<'_> {
@@ -200,27 +206,66 @@ impl Flow<'_> {
         })
     }
 
-    /// Carries marks on. `of` says which a node has by itself and from others, `held` what of them a container gets.
-    pub(super) fn solve(&self, of: impl Fn(&Marks, At) -> u8, held: impl Fn(u8) -> u8) -> Marks {
-        let mut marks = Marks { nodes: vec![0; self.nodes.len()], slots: vec![0; self.symbols.len()] };
-        for _ in 0..ROUNDS {
+    /// Carries marks on. `own` says which a node has by itself, `of` which it has from others, and `held` what of them
+    /// a container gets.
+    pub(super) fn solve(
+        &self,
+        own: impl Fn(&Node) -> u8,
+        of: impl Fn(&Marks, At) -> u8,
+        held: impl Fn(u8) -> u8,
+    ) -> Marks {
+        let mut marks = Marks { nodes: self.nodes.iter().map(own).collect(), slots: vec![0; self.symbols.len()] };
+        // In which round a node or slot changed last: a node is looked at again where that of a part is news to it.
+        let mut news = News { nodes: vec![0; self.nodes.len()], slots: vec![0; self.symbols.len()] };
+        for round in 1..=ROUNDS {
             let mut changed = false;
             for at in 0..self.nodes.len() {
+                if round > 1 && !self.has_news(&news, at, round - 1) {
+                    continue;
+                }
                 let mark = of(&marks, at) | marks.nodes[at];
-                changed |= mark != marks.nodes[at];
-                marks.nodes[at] = mark;
+                if mark != marks.nodes[at] {
+                    changed = true;
+                    marks.nodes[at] = mark;
+                    news.nodes[at] = round;
+                }
             }
             for bind in &self.binds {
                 let mark = marks.nodes[bind.from];
                 let mark = if bind.holds { held(mark) } else { mark } | marks.slots[bind.to];
-                changed |= mark != marks.slots[bind.to];
-                marks.slots[bind.to] = mark;
+                if mark != marks.slots[bind.to] {
+                    changed = true;
+                    marks.slots[bind.to] = mark;
+                    news.slots[bind.to] = round;
+                }
             }
             if !changed {
                 break;
             }
         }
         marks
+    }
+
+    /// Whether a part of a node changed since this round.
+    fn has_news(&self, news: &News, at: At, since: u8) -> bool {
+        let node = |at: &At| news.nodes[*at] >= since;
+        let field = |name: &Name| self.field(name).is_some_and(|slot| news.slots[slot] >= since);
+        match &self.nodes[at].kind {
+            Kind::Opaque | Kind::This | Kind::Function(_) | Kind::Computed => false,
+            Kind::Name(slot) => news.slots[*slot] >= since,
+            Kind::Member(object, Key::Named(name)) => node(object) || field(name),
+            Kind::Member(object, Key::Computed(key)) => node(object) || node(key),
+            Kind::Member(of, Key::Spread) | Kind::Element(of) | Kind::KeyOf(of) => node(of),
+            Kind::Rest(object, taken) => node(object) || taken.iter().any(field),
+            Kind::Object(props) => props.iter().any(|(_, value)| node(value)),
+            Kind::List(parts) | Kind::Either(parts) | Kind::Joined(parts) | Kind::Param(_, parts) => {
+                parts.iter().any(node)
+            }
+            Kind::Call(call) => {
+                call.receiver.iter().chain(&call.args).chain(&call.returns).chain(&call.callbacks).any(node)
+                    || node(&call.callee)
+            }
+        }
     }
 
     /// Joins calls with the functions that they call or are given.

@@ -3,8 +3,8 @@
 //! Invariant: an expression's node comes after the nodes of its parts, and every function body is lowered once.
 
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet};
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use swc_common::{Span, Spanned};
 use swc_ecma_ast::{
     ArrowExpr, ArrowFunctionBody, BinaryOp, Callee, Class, Expr, ExprOrSpread, ForInStmt, ForOfStmt, Function, Ident,
@@ -27,14 +27,14 @@ impl<'a> Flow<'a> {
             writes: Vec::new(),
             compared: Vec::new(),
             computed: Vec::new(),
-            numeric: HashSet::new(),
-            typed: HashSet::new(),
-            deleted: HashSet::new(),
+            numeric: FxHashSet::default(),
+            typed: FxHashSet::default(),
+            deleted: FxHashSet::default(),
             functions: Vec::new(),
-            slots: HashMap::new(),
-            fields: HashMap::new(),
+            slots: FxHashMap::default(),
+            fields: FxHashMap::default(),
             symbols: Vec::new(),
-            by_slot: HashMap::new(),
+            by_slot: FxHashMap::default(),
             left: Cell::new(0),
         };
         let mut lower = Lower { flow, inside: None };

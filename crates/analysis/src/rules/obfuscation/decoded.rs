@@ -51,8 +51,8 @@ pub(super) fn uses(source: &Source<'_>) -> (Vec<(Span, &'static str)>, Vec<Span>
     if !decodes(source) {
         return (Vec::new(), Vec::new());
     }
-    let flow = Flow::of(source.program, source.names);
-    let marks = flow.solve(|marks, at| mark(&flow, marks, at), |mark| mark & (DECODED | GIVEN));
+    let flow = source.flow();
+    let marks = flow.solve(|_| 0, |marks, at| mark(flow, marks, at), |mark| mark & (DECODED | GIVEN));
     let decoded = |at: At| marks.nodes[at] & (DECODED | GIVEN) == DECODED;
     let mut found = Vec::new();
     for at in flow.computed.iter().filter(|at| decoded(**at)) {
@@ -64,7 +64,7 @@ pub(super) fn uses(source: &Source<'_>) -> (Vec<(Span, &'static str)>, Vec<Span>
             found.push((flow.nodes[at].span, "runs, loads or asks for a text that is decoded"));
         }
     }
-    let mut radix = flow.calls().filter(|(_, call)| is_radix_trick(&flow, call)).map(|(at, _)| flow.nodes[at].span);
+    let mut radix = flow.calls().filter(|(_, call)| is_radix_trick(flow, call)).map(|(at, _)| flow.nodes[at].span);
     if let (Some(span), Some(_)) = (radix.next(), radix.next()) {
         found.push((span, "writes letters as numbers in another base"));
     }

@@ -12,7 +12,7 @@ use swc_common::Span;
 use super::guards::guards;
 use crate::facts::Role;
 use crate::rules::Source;
-use crate::rules::flow::{At, Call, Flow, Key, Kind, Marks, Slot};
+use crate::rules::flow::{At, Call, Flow, Key, Kind, Marks, Node, Slot};
 use crate::value::{Key as Step, Root, Thing, Value};
 
 /// May be any text or tree from outside.
@@ -37,13 +37,13 @@ pub(super) fn writes(source: &Source<'_>) -> Vec<(Span, &'static str)> {
     if !writes_at_keys(source) {
         return Vec::new();
     }
-    let flow = Flow::of(source.program, source.names);
-    let mut keys = Keys { checked: HashSet::new(), owned: HashSet::new(), flow: &flow };
+    let flow = source.flow();
+    let mut keys = Keys { checked: HashSet::new(), owned: HashSet::new(), flow };
     keys.note_checks();
     let marks =
-        flow.solve(|marks, at| keys.mark(marks, at), |mark| if mark & (REACHED | HOLDS) == 0 { 0 } else { HOLDS });
+        flow.solve(own, |marks, at| keys.mark(marks, at), |mark| if mark & (REACHED | HOLDS) == 0 { 0 } else { HOLDS });
     let mut found = keys.installed(&marks);
-    if !guards(&flow, source) {
+    if !guards(flow, source) {
         found.extend(keys.found(&marks));
     }
     found
@@ -68,6 +68,18 @@ fn writes_at_keys(source: &Source<'_>) -> bool {
                 )
             )
         })
+}
+
+/// What a node is by itself.
+fn own(node: &Node) -> u8 {
+    match node.value.as_thing() {
+        Some(thing) if super::is_shared_prototype(thing) => SHARED,
+        Some(Thing { root: Root::Global, path, .. }) => match path.as_slice() {
+            [Step::Name(name)] if name.starts_with(|first: char| first.is_ascii_uppercase()) => BUILTIN,
+            _ => 0,
+        },
+        _ => 0,
+    }
 }
 
 struct Keys<'a> {
@@ -207,15 +219,7 @@ impl Keys<'_> {
     fn mark(&self, marks: &Marks, at: At) -> u8 {
         let of = |at: At| marks.nodes[at];
         let node = &self.flow.nodes[at];
-        let own = match node.value.as_thing() {
-            Some(thing) if super::is_shared_prototype(thing) => SHARED,
-            Some(Thing { root: Root::Global, path, .. }) => match path.as_slice() {
-                [Step::Name(name)] if name.starts_with(|first: char| first.is_ascii_uppercase()) => BUILTIN,
-                _ => 0,
-            },
-            _ => 0,
-        };
-        own | match &node.kind {
+        match &node.kind {
             Kind::Opaque | Kind::Joined(_) | Kind::Computed | Kind::Function(_) | Kind::This => 0,
             Kind::Name(slot) => marks.slots[*slot],
             Kind::Param(function, inputs) => {
