@@ -8,8 +8,9 @@
 
 mod declare;
 mod lower;
+mod readers;
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,6 +19,7 @@ use swc_ecma_ast::Id;
 
 use crate::names::Names;
 use crate::value::Value;
+use readers::Readers;
 
 /// How often marks are carried on: longer chains are not followed to their end.
 const ROUNDS: u8 = 12;
@@ -144,6 +146,7 @@ pub(super) struct Flow<'a> {
     /// The symbol of each slot.
     pub(super) symbols: Vec<Name>,
     by_slot: FxHashMap<Slot, Vec<At>>,
+    readers: OnceCell<Readers>,
     /// How many places the question that is asked may still look at.
     left: Cell<u32>,
 }
@@ -152,12 +155,6 @@ pub(super) struct Flow<'a> {
 pub(super) struct Marks {
     pub(super) nodes: Vec<u8>,
     pub(super) slots: Vec<u8>,
-}
-
-/// In which round each node and slot changed last.
-struct News {
-    nodes: Vec<u8>,
-    slots: Vec<u8>,
 }
 
 impl Flow<'_> {
@@ -215,57 +212,36 @@ impl Flow<'_> {
         held: impl Fn(u8) -> u8,
     ) -> Marks {
         let mut marks = Marks { nodes: self.nodes.iter().map(own).collect(), slots: vec![0; self.symbols.len()] };
-        // In which round a node or slot changed last: a node is looked at again where that of a part is news to it.
-        let mut news = News { nodes: vec![0; self.nodes.len()], slots: vec![0; self.symbols.len()] };
-        for round in 1..=ROUNDS {
+        let readers = self.readers.get_or_init(|| Readers::of(self));
+        // What has to be looked at, at first and again: where a mark of a part has changed.
+        let mut stirred = vec![true; self.nodes.len()];
+        for _ in 0..ROUNDS {
             let mut changed = false;
             for at in 0..self.nodes.len() {
-                if round > 1 && !self.has_news(&news, at, round - 1) {
+                if !std::mem::take(&mut stirred[at]) {
                     continue;
                 }
-                let mark = of(&marks, at) | marks.nodes[at];
-                if mark != marks.nodes[at] {
+                let (before, mark) = (marks.nodes[at], of(&marks, at) | marks.nodes[at]);
+                marks.nodes[at] = mark;
+                if mark != before {
                     changed = true;
-                    marks.nodes[at] = mark;
-                    news.nodes[at] = round;
+                    readers.of_nodes.each(at, |reader| stirred[reader] = true);
                 }
-            }
-            for bind in &self.binds {
-                let mark = marks.nodes[bind.from];
-                let mark = if bind.holds { held(mark) } else { mark } | marks.slots[bind.to];
-                if mark != marks.slots[bind.to] {
-                    changed = true;
-                    marks.slots[bind.to] = mark;
-                    news.slots[bind.to] = round;
-                }
+                readers.binds.each(at, |bind| {
+                    let bind = &self.binds[bind];
+                    let mark = if bind.holds { held(mark) } else { mark } | marks.slots[bind.to];
+                    if mark != marks.slots[bind.to] {
+                        changed = true;
+                        marks.slots[bind.to] = mark;
+                        readers.of_slots.each(bind.to, |reader| stirred[reader] = true);
+                    }
+                });
             }
             if !changed {
                 break;
             }
         }
         marks
-    }
-
-    /// Whether a part of a node changed since this round.
-    fn has_news(&self, news: &News, at: At, since: u8) -> bool {
-        let node = |at: &At| news.nodes[*at] >= since;
-        let field = |name: &Name| self.field(name).is_some_and(|slot| news.slots[slot] >= since);
-        match &self.nodes[at].kind {
-            Kind::Opaque | Kind::This | Kind::Function(_) | Kind::Computed => false,
-            Kind::Name(slot) => news.slots[*slot] >= since,
-            Kind::Member(object, Key::Named(name)) => node(object) || field(name),
-            Kind::Member(object, Key::Computed(key)) => node(object) || node(key),
-            Kind::Member(of, Key::Spread) | Kind::Element(of) | Kind::KeyOf(of) => node(of),
-            Kind::Rest(object, taken) => node(object) || taken.iter().any(field),
-            Kind::Object(props) => props.iter().any(|(_, value)| node(value)),
-            Kind::List(parts) | Kind::Either(parts) | Kind::Joined(parts) | Kind::Param(_, parts) => {
-                parts.iter().any(node)
-            }
-            Kind::Call(call) => {
-                call.receiver.iter().chain(&call.args).chain(&call.returns).chain(&call.callbacks).any(node)
-                    || node(&call.callee)
-            }
-        }
     }
 
     /// Joins calls with the functions that they call or are given.

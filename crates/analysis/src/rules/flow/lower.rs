@@ -2,7 +2,7 @@
 //!
 //! Invariant: an expression's node comes after the nodes of its parts, and every function body is lowered once.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use swc_common::{Span, Spanned};
@@ -35,6 +35,7 @@ impl<'a> Flow<'a> {
             fields: FxHashMap::default(),
             symbols: Vec::new(),
             by_slot: FxHashMap::default(),
+            readers: OnceCell::new(),
             left: Cell::new(0),
         };
         let mut lower = Lower { flow, inside: None };
