@@ -17,6 +17,7 @@ mod resource_exhaustion;
 mod sensitive_data;
 mod unbounded_operation;
 mod unsafe_regex;
+mod uses;
 
 use swc_common::Span;
 use swc_ecma_ast::Program;
