@@ -104,9 +104,9 @@ impl Uses {
             return true;
         }
         let foreign = |one: &Use| one.function != range.function || *home != range.function;
-        self.writes(id)
-            .iter()
-            .all(|one| matches!(one.kind, Kind::Declared | Kind::Begun(_)) || range.holds(one.at) || !foreign(one))
+        self.writes(id).iter().all(|one| {
+            matches!(one.kind, Kind::Declared | Kind::Begun(_) | Kind::Large) || range.holds(one.at) || !foreign(one)
+        })
     }
 
     /// Whether a name keeps its value within the range.
@@ -327,6 +327,7 @@ impl Visit for Noting<'_> {
             self.uses.declared.insert(ident.id.to_id(), (self.function, fresh));
             let kind = match init {
                 Some(Expr::Lit(swc_ecma_ast::Lit::Num(number))) => Kind::Begun(number.value),
+                Some(Expr::Lit(swc_ecma_ast::Lit::BigInt(_))) => Kind::Large,
                 _ => Kind::Declared,
             };
             self.write(ident.id.to_id(), ident.id.span, kind);
@@ -346,7 +347,7 @@ impl Visit for Noting<'_> {
     fn visit_assign_expr(&mut self, assign: &AssignExpr) {
         match &assign.left {
             AssignTarget::Simple(SimpleAssignTarget::Ident(target)) => {
-                let kind = kinds::of(assign, target.id.to_id(), self.names);
+                let kind = kinds::of(assign, &target.id.to_id(), self.names);
                 self.write(target.id.to_id(), assign.span, kind);
                 // `i = i++` leaves it as it was.
                 if kind != Kind::Step(0.0) {

@@ -462,7 +462,9 @@ impl Judge<'_> {
     pub(super) fn sticks(&self, test: &Expr, body: &Stmt, range: Range) -> bool {
         let Stmt::Block(block) = body else { return false };
         let Expr::Bin(compared) = bare(test) else { return false };
-        if matches!(compared.op, BinaryOp::LogicalOr) {
+        // What stands before the body is the condition, and what a `for` does after each round.
+        let head = Range { end: block.span.lo.0, ..range };
+        if matches!(compared.op, BinaryOp::LogicalOr) || !self.fixed(test, head, &mut PARTS.clone()) {
             return false;
         }
         let same = |range: Range, cond: &Expr| {

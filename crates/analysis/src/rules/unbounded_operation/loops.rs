@@ -27,7 +27,7 @@ const FILLS: &str = "loops without end: each round appends to what the loop goes
 pub(in super::super) struct Flow {
     /// Endless loops.
     pub(in super::super) endless: Vec<(Span, &'static str)>,
-    /// Where endless loops begin and end, also those that give a value in each round.
+    /// Where they begin and end.
     pub(in super::super) ranges: Vec<(u32, u32)>,
     /// Generators that never stop: functions, methods by their name, classes whose objects are iterated.
     pub(super) generators: HashSet<Id>,
@@ -202,10 +202,10 @@ impl Walk<'_> {
         if let Some(why) = why {
             // What may not be entered may be passed.
             self.reach = truth != Some(true);
-            self.flow.ranges.push((span.lo.0, span.hi.0));
             if frame.yields {
                 self.reach = false;
             } else {
+                self.flow.ranges.push((span.lo.0, span.hi.0));
                 self.flow.endless.push((span, why));
             }
         }

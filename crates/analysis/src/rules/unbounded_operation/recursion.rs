@@ -49,7 +49,7 @@ pub(super) fn endless(program: &Program, judge: &Judge<'_>) -> Vec<(Span, String
                 marks.insert(at, 2);
                 continue;
             };
-            if next == 0 && marks.get(at).is_some() {
+            if next == 0 && marks.contains_key(at) {
                 continue;
             }
             marks.insert(at, 1);
@@ -271,7 +271,7 @@ impl Visit for Walk<'_> {
                 Some(Expr::Object(object)) => return self.object(Some(name.id.to_id()), object),
                 Some(Expr::Class(class)) => return self.class(Some(name.id.to_id()), &class.class),
                 // `const proxy = new Proxy(target, { get() { … } })`
-                Some(Expr::New(new)) => self.proxy(Some(name.id.to_id()), new),
+                Some(Expr::New(new)) => self.proxy(&name.id.to_id(), new),
                 _ => {}
             }
         }
@@ -327,7 +327,7 @@ fn applies_itself(expr: &Expr) -> bool {
 
 impl Walk<'_> {
     /// A trap that looks up in the proxy what it stands for.
-    fn proxy(&mut self, name: Option<Id>, new: &NewExpr) {
+    fn proxy(&mut self, name: &Id, new: &NewExpr) {
         let proxy = matches!(bare(&new.callee), Expr::Ident(ident) if self.judge.names.is_free(ident) && &*ident.sym == "Proxy");
         let Some(handler) = new.args.as_deref().and_then(|args| args.get(1)).filter(|_| proxy) else { return };
         let Some(object) = self.judge.names.object(&handler.expr) else { return };
@@ -342,7 +342,7 @@ impl Walk<'_> {
                 "set" => params.get(3),
                 _ => None,
             };
-            let own: Vec<Id> = name.iter().chain(receiver.into_iter().flatten()).cloned().collect();
+            let own: Vec<Id> = std::iter::once(name).chain(receiver.into_iter().flatten()).cloned().collect();
             if !matches!(&*trap, "get" | "has") {
                 continue;
             }
@@ -372,7 +372,9 @@ struct Must<'a> {
 
 impl Must<'_> {
     fn run(&mut self, stmts: &[Stmt]) -> Vec<Key> {
-        stmts.iter().for_each(|statement| self.stmt(statement));
+        for statement in stmts {
+            self.stmt(statement);
+        }
         self.exit();
         self.exits.take().unwrap_or_default()
     }

@@ -26,6 +26,8 @@ pub(in super::super) enum Kind {
     Declared,
     /// The same, and the value is this number.
     Begun(f64),
+    /// The same, and the value is a `BigInt`.
+    Large,
     /// It is given a constant.
     To(f64),
     /// A constant is added.
@@ -64,8 +66,8 @@ impl Range {
 }
 
 /// What an assignment does to the name on its left.
-pub(super) fn of(assign: &AssignExpr, own: Id, names: &Names) -> Kind {
-    let same = |expr: &Expr| matches!(bare(expr), Expr::Ident(ident) if ident.to_id() == own);
+pub(super) fn of(assign: &AssignExpr, own: &Id, names: &Names) -> Kind {
+    let same = |expr: &Expr| matches!(bare(expr), Expr::Ident(ident) if ident.to_id() == *own);
     let number = |expr: &Expr| match bare(expr) {
         // Of a name that is changed somewhere, the value is that of one moment.
         Expr::Ident(ident) => names.origin(ident).and_then(|_| names.value(expr).as_number()),
