@@ -118,7 +118,7 @@ pub fn quick_check(source: &str, language: Language) -> Result<(Script, Vec<Find
                 let unresolved = parsed.resolve();
                 let names = Names::of(&parsed.program, unresolved);
                 let facts = Facts::of(&parsed.program, &parsed.imports, &names);
-                let looked_at = rules::Source { text: source, program: &parsed.program, names: &names, facts: &facts };
+                let looked_at = rules::Source::new(source, &parsed.program, &names, &facts);
                 rules::check(&looked_at, &lines, Severity::Critical)
             };
             // What a critical rule refuses, such as an import, needs no second reason.
@@ -150,7 +150,7 @@ fn of(source: &str, parsed: &mut Parsed, declared: Option<&Capabilities>) -> Ana
     let unresolved = parsed.resolve();
     let names = Names::of(&parsed.program, unresolved);
     let facts = Facts::of(&parsed.program, &parsed.imports, &names);
-    let looked_at = rules::Source { text: source, program: &parsed.program, names: &names, facts: &facts };
+    let looked_at = rules::Source::new(source, &parsed.program, &names, &facts);
     let mut findings = rules::check(&looked_at, &lines, Severity::Low);
     let found = shape::of(&parsed.program);
     findings.extend(no_tool(&found, &lines));

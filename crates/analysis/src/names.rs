@@ -34,6 +34,8 @@ pub(crate) struct Names {
     enums: HashMap<Id, HashMap<String, Value>>,
     unresolved: SyntaxContext,
     known: RefCell<HashMap<usize, Value>>,
+    /// Names to which something is appended, which may be what they stand for themselves.
+    appended: RefCell<HashMap<Id, Value>>,
     steps: Cell<u32>,
 }
 
@@ -59,11 +61,13 @@ impl Names {
             enums: HashMap::new(),
             unresolved,
             known: RefCell::default(),
+            appended: RefCell::default(),
             steps: Cell::new(0),
         };
         program.visit_with(&mut Noting { names: &mut names });
         // What was asked on the way was asked before all names were known.
         names.known.borrow_mut().clear();
+        names.appended.borrow_mut().clear();
         names
     }
 
@@ -166,6 +170,21 @@ impl Names {
             return Value::global(&ident.sym);
         }
         let Some(binding) = self.bindings.get(&ident.to_id()) else { return Value::Unknown };
+        if !binding.appended.is_empty() {
+            // `s += s; s += s` asks for itself twice each time.
+            if let Some(known) = self.appended.borrow().get(&ident.to_id()) {
+                return known.clone();
+            }
+            self.appended.borrow_mut().insert(ident.to_id(), Value::Unknown);
+            let value = self.bound(binding);
+            self.appended.borrow_mut().insert(ident.to_id(), value.clone());
+            return value;
+        }
+        self.bound(binding)
+    }
+
+    /// What a binding stands for.
+    fn bound(&self, binding: &Binding) -> Value {
         let first = match &binding.origin {
             Some(_) if binding.writes > 0 && binding.appended.len() != binding.writes as usize => {
                 return Value::Unknown;

@@ -65,6 +65,18 @@ pub(crate) struct Source<'a> {
     pub(crate) program: &'a Program,
     pub(crate) names: &'a Names,
     pub(crate) facts: &'a Facts,
+    /// Every use of every name, for the rules that ask: worked out once.
+    uses: std::cell::OnceCell<uses::Uses>,
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn new(text: &'a str, program: &'a Program, names: &'a Names, facts: &'a Facts) -> Self {
+        Self { text, program, names, facts, uses: std::cell::OnceCell::new() }
+    }
+
+    fn uses(&self) -> &uses::Uses {
+        self.uses.get_or_init(|| uses::Uses::of(self.program, self.names))
+    }
 }
 
 /// What one rule has found.

@@ -18,7 +18,6 @@ use std::collections::HashMap;
 use swc_ecma_ast::{ArrowFunctionBody, Expr, Id, Program, Stmt, VarDeclarator};
 use swc_ecma_visit::{Visit, VisitWith};
 
-use super::uses::Uses;
 use super::{Findings, Rule, Source};
 use crate::finding::{RuleId, Severity};
 use crate::names::bare;
@@ -36,8 +35,7 @@ const RECURSION: &str = "return without calling itself where the input is small 
 const GENERATOR: &str = "take a number of values: stop the loop with `break` or `return`";
 
 fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
-    let uses = Uses::of(source.program, source.names);
-    let mut judge = Judge { names: source.names, uses: &uses, constant: HashMap::new() };
+    let mut judge = Judge { names: source.names, uses: source.uses(), constant: HashMap::new() };
     judge.constant = constants(source.program, &judge);
     let flow = loops::of(source.program, &judge);
     for (span, why) in &flow.endless {
@@ -53,8 +51,8 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
 }
 
 /// The parts of a program, as byte positions of its tree, that are gone through for ever.
-pub(super) fn endless_ranges(source: &Source<'_>, uses: &Uses) -> Vec<(u32, u32)> {
-    let mut judge = Judge { names: source.names, uses, constant: HashMap::new() };
+pub(super) fn endless_ranges(source: &Source<'_>) -> Vec<(u32, u32)> {
+    let mut judge = Judge { names: source.names, uses: source.uses(), constant: HashMap::new() };
     judge.constant = constants(source.program, &judge);
     loops::of(source.program, &judge).ranges
 }

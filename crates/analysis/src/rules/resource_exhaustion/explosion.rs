@@ -18,7 +18,7 @@ use crate::names::bare;
 const CALLS: f64 = 1e9;
 
 /// How a function calls itself.
-struct Shape {
+struct Pattern {
     span: Span,
     /// Calls on one path, at most.
     calls: f64,
@@ -46,12 +46,12 @@ pub(super) fn found(program: &Program, sizes: &Sizes<'_>) -> Vec<(Span, String)>
 
 struct Shapes<'a> {
     sizes: &'a Sizes<'a>,
-    found: HashMap<Id, Shape>,
+    found: HashMap<Id, Pattern>,
 }
 
 impl Shapes<'_> {
-    fn note(&mut self, own: Id, params: Vec<Option<Id>>, span: Span, visit: impl FnOnce(&mut Own<'_>)) {
-        let mut body = Own {
+    fn note(&mut self, own: Id, params: Vec<Option<Id>>, span: Span, visit: impl FnOnce(&mut Inside<'_>)) {
+        let mut body = Inside {
             sizes: self.sizes,
             own,
             params,
@@ -73,7 +73,7 @@ impl Shapes<'_> {
         let calls = f64::from(u32::try_from(body.steps.len()).unwrap_or(u32::MAX));
         let most = body.steps.iter().map(|(_, step)| *step).fold(0.0, f64::max);
         let least = body.steps.iter().map(|(_, step)| *step).fold(f64::INFINITY, f64::min);
-        let shape = Shape { span, calls, place, most, least, nested: body.nested, doubles: body.doubles };
+        let shape = Pattern { span, calls, place, most, least, nested: body.nested, doubles: body.doubles };
         self.found.insert(body.own, shape);
     }
 }
@@ -102,7 +102,7 @@ impl Visit for Shapes<'_> {
                 Some(Expr::Fn(function)) => {
                     let params = ids(function.function.params.iter().map(|param| &param.pat));
                     self.note(name.id.to_id(), params, function.function.span, |own| {
-                        function.function.body.visit_with(own)
+                        function.function.body.visit_with(own);
                     });
                 }
                 _ => {}
@@ -113,7 +113,7 @@ impl Visit for Shapes<'_> {
 }
 
 /// The body of one function.
-struct Own<'a> {
+struct Inside<'a> {
     sizes: &'a Sizes<'a>,
     own: Id,
     params: Vec<Option<Id>>,
@@ -124,7 +124,7 @@ struct Own<'a> {
     doubles: bool,
 }
 
-impl Own<'_> {
+impl Inside<'_> {
     fn condition(&mut self, test: &Expr) {
         let mut plain = Plain(true);
         test.visit_with(&mut plain);
@@ -150,7 +150,7 @@ impl Visit for Plain {
     }
 }
 
-impl Visit for Own<'_> {
+impl Visit for Inside<'_> {
     fn visit_call_expr(&mut self, call: &CallExpr) {
         let own = matches!(&call.callee, Callee::Expr(callee)
             if matches!(bare(callee), Expr::Ident(ident) if ident.to_id() == self.own));
@@ -215,7 +215,7 @@ impl Visit for Own<'_> {
 /// Calls with a depth that is known.
 struct Starts<'a> {
     sizes: &'a Sizes<'a>,
-    shapes: &'a HashMap<Id, Shape>,
+    shapes: &'a HashMap<Id, Pattern>,
     found: Vec<(Span, String)>,
 }
 

@@ -3,18 +3,45 @@
 //! Invariant: a size is a lower bound; of what is not known it is 1, and of a number 1.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 use swc_ecma_ast::{
     ArrowFunctionBody, BinaryOp, CallExpr, Callee, Expr, ExprOrSpread, Id, Lit, ObjectLit, Prop, PropOrSpread, Stmt,
 };
 
-use super::super::uses::own_key;
+use super::super::uses::{Map, own_key};
 use crate::names::{Names, bare};
 use crate::value::Value;
 
 /// How many steps through names and calls are taken.
 const STEPS: u32 = 40;
+
+/// Methods whose result has a size that is known.
+const MAKING: [&str; 24] = [
+    "repeat",
+    "padStart",
+    "padEnd",
+    "join",
+    "split",
+    "keys",
+    "entries",
+    "values",
+    "fill",
+    "reverse",
+    "sort",
+    "toSorted",
+    "flat",
+    "map",
+    "flatMap",
+    "concat",
+    "toUpperCase",
+    "toLowerCase",
+    "toString",
+    "from",
+    "apply",
+    "freeze",
+    "toReversed",
+    "slice",
+];
 
 /// What a value is made of.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,8 +62,8 @@ impl Size {
 /// Sizes, each worked out once.
 pub(super) struct Sizes<'a> {
     pub(super) names: &'a Names,
-    known: RefCell<HashMap<Id, Size>>,
-    places: RefCell<HashMap<usize, Size>>,
+    known: RefCell<Map<Id, Size>>,
+    places: RefCell<Map<usize, Size>>,
 }
 
 impl<'a> Sizes<'a> {
@@ -184,8 +211,12 @@ impl<'a> Sizes<'a> {
         else {
             return Size::Other(1.0);
         };
+        if !MAKING.contains(&name.as_str()) {
+            return Size::Other(1.0);
+        }
         let value = self.names.value(callee);
-        if let Some(names) = value.as_thing().filter(|thing| thing.is_global_below(&[])).and_then(crate::value::Thing::names)
+        if let Some(names) =
+            value.as_thing().filter(|thing| thing.is_global_below(&[])).and_then(crate::value::Thing::names)
         {
             let first = call.args.first();
             let list = match (names.as_slice(), first) {

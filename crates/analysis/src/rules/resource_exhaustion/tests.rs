@@ -140,3 +140,10 @@ fn what_fits_is_left_alone() {
         false,
     );
 }
+
+#[test]
+fn texts_that_are_appended_to_themselves_are_told_at_once() {
+    let texts = (1..60).map(|index| format!("let t{index} = ''; t{index} += t{0}; t{index} += t{0}; ", index - 1));
+    let source = "let s = 'x'; ".to_owned() + &"s += s; ".repeat(200) + &texts.collect::<String>();
+    check(&[&source], false);
+}

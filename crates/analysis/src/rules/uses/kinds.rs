@@ -66,7 +66,7 @@ impl Range {
 }
 
 /// What an assignment does to the name on its left.
-pub(super) fn of(assign: &AssignExpr, own: &Id, names: &Names) -> Kind {
+pub(in super::super) fn of(assign: &AssignExpr, own: &Id, names: &Names) -> Kind {
     let same = |expr: &Expr| matches!(bare(expr), Expr::Ident(ident) if ident.to_id() == *own);
     let number = |expr: &Expr| match bare(expr) {
         // Of a name that is changed somewhere, the value is that of one moment.
@@ -113,7 +113,7 @@ pub(super) fn of(assign: &AssignExpr, own: &Id, names: &Names) -> Kind {
 }
 
 /// What a method of this name does to the list, map or text that it is called on.
-pub(super) fn method(name: &str, args: usize) -> Kind {
+pub(in super::super) fn method(name: &str, args: usize) -> Kind {
     match name {
         "push" | "unshift" => Kind::Grown(u32::try_from(args).unwrap_or(u32::MAX)),
         "add" | "set" | "append" => Kind::Grown(1),
@@ -177,7 +177,7 @@ pub(in super::super) fn harmless_method(name: &str) -> bool {
 }
 
 /// Whether a call runs nothing but the engine's own code and the functions that stand in its arguments.
-pub(super) fn is_harmless(callee: &Expr, args: &[ExprOrSpread], names: &Names) -> bool {
+pub(in super::super) fn is_harmless(callee: &Expr, args: &[ExprOrSpread], names: &Names) -> bool {
     let given = |arg: &ExprOrSpread| matches!(bare(&arg.expr), Expr::Ident(_) | Expr::Member(_));
     match bare(callee) {
         Expr::Fn(_) | Expr::Arrow(_) => true,
@@ -226,7 +226,7 @@ pub(super) fn is_harmless(callee: &Expr, args: &[ExprOrSpread], names: &Names) -
 }
 
 /// Whether this is a function of the language that calls nobody back.
-pub(super) fn is_global(callee: &Expr, names: &Names) -> bool {
+pub(in super::super) fn is_global(callee: &Expr, names: &Names) -> bool {
     let free = match bare(callee) {
         Expr::Ident(ident) => names.is_free(ident),
         Expr::Member(member) => matches!(bare(&member.obj), Expr::Ident(ident) if names.is_free(ident)),
@@ -248,9 +248,19 @@ pub(super) fn is_global(callee: &Expr, names: &Names) -> bool {
                 | "parseFloat"
                 | "isNaN"
                 | "isFinite"
-                | "Symbol"]
-            | ["Map" | "Set" | "Array" | "Date" | "Error" | "Object" | "Uint8Array" | "structuredClone"]
-            | ["setTimeout" | "setInterval" | "queueMicrotask" | "setImmediate"]
+                | "Symbol"
+                | "Map"
+                | "Set"
+                | "Array"
+                | "Date"
+                | "Error"
+                | "Object"
+                | "Uint8Array"
+                | "structuredClone"
+                | "setTimeout"
+                | "setInterval"
+                | "queueMicrotask"
+                | "setImmediate"]
     )
 }
 
