@@ -131,8 +131,7 @@ fn the_labelled_set_is_told_apart() {
             judged.labels
         );
     }
-    // The aim is 0.95 of all four.
-    for ((part, judged), recall) in parts.iter().zip([0.94, 0.77]) {
-        assert!(judged.precision() >= 0.95 && judged.recall() >= recall, "{part}:\n{}", judged.notes);
+    for (part, judged) in &parts {
+        assert!(judged.precision() >= 0.95 && judged.recall() >= 0.95, "{part}:\n{}", judged.notes);
     }
 }

@@ -56,7 +56,8 @@ pub(crate) struct Names<'a> {
     /// What functions are called with.
     given: FxHashMap<u32, Vec<Given<'a>>>,
     known: RefCell<FxHashMap<usize, Value>>,
-    params: RefCell<FxHashMap<Id, Value>>,
+    /// Parameters, and names that something is appended to, which may stand for themselves.
+    settled: RefCell<FxHashMap<Id, Value>>,
     /// What a function gives whatever it is called with.
     returned: RefCell<FxHashMap<u32, Value>>,
     frames: RefCell<Vec<Frame>>,
@@ -163,7 +164,7 @@ impl<'a> Names<'a> {
             withs: Vec::new(),
             given: FxHashMap::default(),
             known: RefCell::default(),
-            params: RefCell::default(),
+            settled: RefCell::default(),
             returned: RefCell::default(),
             frames: RefCell::default(),
             steps: Cell::new(0),
@@ -206,11 +207,26 @@ impl<'a> Names<'a> {
         if binding.writes > 0 && binding.appended.len() != binding.writes as usize {
             return Value::Unknown;
         }
+        if (binding.appended.is_empty() && binding.pushed.is_empty()) || !self.frames.borrow().is_empty() {
+            return self.bound(&id, binding);
+        }
+        // `s += s; s += s` asks for itself twice each time.
+        if let Some(known) = self.settled.borrow().get(&id) {
+            return known.clone();
+        }
+        self.settled.borrow_mut().insert(id.clone(), Value::Unknown);
+        let value = self.bound(&id, binding);
+        self.settled.borrow_mut().insert(id, value.clone());
+        value
+    }
+
+    /// What a name of the source stands for.
+    fn bound(&self, id: &Id, binding: &Binding<'a>) -> Value {
         let first = match &binding.origin {
             None => return Value::Unknown,
             Some(Origin::Value(value)) => value.clone(),
             Some(Origin::Entity(expr)) => self.value(expr),
-            Some(Origin::Param(param)) => self.param(&id, param),
+            Some(Origin::Param(param)) => self.param(id, param),
             Some(Origin::Each(list, keys)) => keys.iter().fold(self.each(list), |value, key| self.get(&value, key)),
             Some(Origin::Expr(expr, keys, default)) => {
                 let value = keys.iter().fold(self.value(expr), |value, key| self.get(&value, key));
@@ -240,13 +256,13 @@ impl<'a> Names<'a> {
         if !self.frames.borrow().is_empty() {
             return from_caller;
         }
-        if let Some(known) = self.params.borrow().get(id) {
+        if let Some(known) = self.settled.borrow().get(id) {
             return known.clone();
         }
         // While it is worked out, it is what the caller gives.
-        self.params.borrow_mut().insert(id.clone(), from_caller.clone());
+        self.settled.borrow_mut().insert(id.clone(), from_caller.clone());
         let value = self.given_to(param).unwrap_or(from_caller);
-        self.params.borrow_mut().insert(id.clone(), value.clone());
+        self.settled.borrow_mut().insert(id.clone(), value.clone());
         value
     }
 

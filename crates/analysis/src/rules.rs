@@ -20,6 +20,7 @@ mod resource_exhaustion;
 mod sensitive_data;
 mod unbounded_operation;
 mod unsafe_regex;
+mod uses;
 
 use std::cell::OnceCell;
 
@@ -32,6 +33,7 @@ use crate::names::Names;
 use crate::parse::range;
 use crate::position::Lines;
 use flow::Flow;
+use uses::Uses;
 
 /// A rule.
 pub(crate) struct Rule {
@@ -71,16 +73,22 @@ pub(crate) struct Source<'a> {
     pub(crate) names: &'a Names<'a>,
     pub(crate) facts: &'a Facts,
     flow: OnceCell<Flow<'a>>,
+    uses: OnceCell<Uses>,
 }
 
 impl<'a> Source<'a> {
     pub(crate) fn new(text: &'a str, program: &'a Program, names: &'a Names<'a>, facts: &'a Facts) -> Self {
-        Self { text, program, names, facts, flow: OnceCell::new() }
+        Self { text, program, names, facts, flow: OnceCell::new(), uses: OnceCell::new() }
     }
 
     /// Where values go, for the rules that ask for it.
     fn flow(&self) -> &Flow<'a> {
         self.flow.get_or_init(|| Flow::of(self.program, self.names))
+    }
+
+    /// Every use of every name, for the rules that ask for it.
+    fn uses(&self) -> &Uses {
+        self.uses.get_or_init(|| Uses::of(self.program, self.names))
     }
 }
 

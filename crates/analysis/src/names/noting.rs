@@ -36,7 +36,7 @@ pub(super) fn note<'a>(program: &'a Program, names: Names<'a>) -> Names<'a> {
     }
     // What was asked on the way was asked before all names were known.
     names.known.get_mut().clear();
-    names.params.get_mut().clear();
+    names.settled.get_mut().clear();
     names
 }
 
@@ -135,9 +135,13 @@ impl<'a> Noting<'a> {
                     self.set(id.to_id(), Origin::Expr(&assign.right, Vec::new(), None));
                 }
                 AssignOp::AddAssign => {
+                    let loops = self.loops;
                     let binding = self.names.bindings.entry(id.to_id()).or_default();
                     binding.writes += 1;
-                    binding.appended.push(&assign.right);
+                    // In a loop, it is not known how often.
+                    if binding.depth == loops {
+                        binding.appended.push(&assign.right);
+                    }
                 }
                 _ => self.value(id, Value::Unknown),
             },
