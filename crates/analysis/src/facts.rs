@@ -6,9 +6,8 @@ mod direct;
 mod prefix;
 mod walk;
 
-use std::rc::Rc;
-
 use rustc_hash::FxHashMap;
+use swc_atoms::Atom;
 use swc_common::Span;
 use swc_ecma_ast::Program;
 use swc_ecma_visit::VisitWith;
@@ -57,9 +56,9 @@ pub(crate) struct Write {
 pub(crate) struct Text {
     pub(crate) value: String,
     /// As it is written, with its escapes.
-    pub(crate) raw: String,
+    pub(crate) raw: Atom,
     /// The variable, property or parameter that it becomes the value of.
-    pub(crate) name: Option<String>,
+    pub(crate) name: Option<Atom>,
     pub(crate) span: Span,
 }
 
@@ -84,10 +83,10 @@ pub(crate) struct Facts {
     pub(crate) import_meta: Vec<Span>,
     /// Members of the global object whose name is not written out.
     pub(crate) global_lookups: Vec<Span>,
-    pub(crate) idents: Vec<(String, Span)>,
+    pub(crate) idents: Vec<(Atom, Span)>,
     pub(crate) with_statements: Vec<Span>,
     /// The uses of each global, by its name.
-    of_global: FxHashMap<Rc<str>, Vec<usize>>,
+    of_global: FxHashMap<Atom, Vec<usize>>,
 }
 
 impl Facts {
@@ -98,7 +97,7 @@ impl Facts {
         let mut facts = walk.facts;
         for (index, used) in facts.uses.iter().enumerate() {
             if let (Root::Global, Some(Key::Name(name))) = (&used.thing.root, used.thing.path.first()) {
-                facts.of_global.entry(Rc::clone(name)).or_default().push(index);
+                facts.of_global.entry(name.clone()).or_default().push(index);
             }
         }
         facts
@@ -106,7 +105,8 @@ impl Facts {
 
     /// The uses of globals below a path, asked-about ones left out.
     pub(crate) fn globals<'a>(&'a self, path: &'a [&'a str]) -> impl Iterator<Item = &'a Use> {
-        let uses = path.first().and_then(|name| self.of_global.get(*name)).map(Vec::as_slice).unwrap_or_default();
+        let uses =
+            path.first().and_then(|name| self.of_global.get(&Atom::from(*name))).map(Vec::as_slice).unwrap_or_default();
         uses.iter()
             .map(|index| &self.uses[*index])
             .filter(move |used| used.role != Role::AskedAbout && used.thing.is_global_below(path))

@@ -7,8 +7,7 @@ mod list;
 mod pattern;
 mod text;
 
-use std::rc::Rc;
-
+use swc_atoms::Atom;
 use swc_ecma_ast::{BinaryOp, UnaryOp};
 
 use crate::value::{Key, Known, Literal, Root, Value, length, whole};
@@ -118,7 +117,7 @@ pub(crate) fn global_call(names: &[&str], args: &[Value]) -> Option<Value> {
                 Some(decode::text(decode::hex(text)?))
             }
             [Value::List(_)] => args.first().cloned(),
-            [Value::Text(text)] => Some(Value::Text(Rc::clone(text))),
+            [Value::Text(text)] => Some(Value::Text(text.clone())),
             _ => None,
         },
         ["decodeURIComponent" | "decodeURI" | "unescape"] => decode::percent(args.first()?.as_text()?),
@@ -172,7 +171,7 @@ pub(crate) fn constructed(class: &str, args: &[Value]) -> Value {
 }
 
 /// The pairs of a list as properties.
-fn pairs(list: &Value) -> Option<Vec<(Rc<str>, Value)>> {
+fn pairs(list: &Value) -> Option<Vec<(Atom, Value)>> {
     let Value::List(list) = list else { return None };
     list.iter()
         .map(|pair| match pair {

@@ -195,7 +195,7 @@ impl<'a> Names<'a> {
         if self.is_free(ident) {
             let within = self.withs.iter().rev().find(|(span, _)| span.contains(ident.span));
             return match within.map(|(_, object)| self.value(object)) {
-                Some(object) if object.is_known() => self.get(&object, &Value::text(&ident.sym)),
+                Some(object) if object.is_known() => self.get(&object, &Value::name(&ident.sym)),
                 _ => Value::global(&ident.sym),
             };
         }
@@ -284,7 +284,7 @@ impl<'a> Names<'a> {
                 Given::One(..) | Given::Each(..) => continue,
             };
             let value = param.path.iter().fold(value, |value, key| match key {
-                Key::Name(name) => self.get(&value, &Value::text(name)),
+                Key::Name(name) => self.get(&value, &Value::name(name)),
                 Key::Dynamic => Value::Unknown,
             });
             match &value {

@@ -10,6 +10,8 @@ mod thing;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use swc_atoms::Atom;
+
 use thing::RESULT;
 pub(crate) use thing::{Key, Known, Literal, Made, Root, Thing};
 
@@ -20,13 +22,13 @@ const TEXT: usize = 8 << 10;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     Unknown,
-    Text(Rc<str>),
+    Text(Atom),
     Number(f64),
     Bool(bool),
     Null,
     Undefined,
     /// A regular expression: its pattern and flags.
-    Pattern(Rc<str>, Rc<str>),
+    Pattern(Atom, Atom),
     /// A list whose members are known.
     List(Rc<[Value]>),
     Thing(Rc<Thing>),
@@ -35,6 +37,11 @@ pub(crate) enum Value {
 impl Value {
     pub(crate) fn text(text: &str) -> Self {
         if text.len() > TEXT { Self::Unknown } else { Self::Text(text.into()) }
+    }
+
+    /// A name, as the text that it is.
+    pub(crate) fn name(name: &Atom) -> Self {
+        Self::Text(name.clone())
     }
 
     pub(crate) fn thing(root: Root, path: Vec<Key>) -> Self {
@@ -47,7 +54,7 @@ impl Value {
     }
 
     /// An object with these properties.
-    pub(crate) fn made(props: Vec<(Rc<str>, Self)>) -> Self {
+    pub(crate) fn made(props: Vec<(Atom, Self)>) -> Self {
         Self::known(Literal::Object, Known::Made(Rc::new(Made { class: None, props: RefCell::new(props) })))
     }
 

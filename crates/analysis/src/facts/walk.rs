@@ -1,5 +1,6 @@
 //! The walk that notes what a source does.
 
+use swc_atoms::Atom;
 use swc_common::{Span, Spanned};
 use swc_ecma_ast::{
     AssignExpr, AssignTarget, BinExpr, BinaryOp, CallExpr, Callee, Expr, ExprOrSpread, Ident, ImportDecl, Lit,
@@ -23,7 +24,7 @@ pub(super) struct Walk<'a> {
     /// Whether the expression that comes is the object of a member that was noted.
     chain: bool,
     /// The name that the next literal becomes the value of.
-    name: Option<String>,
+    name: Option<Atom>,
 }
 
 impl<'a> Walk<'a> {
@@ -48,7 +49,7 @@ impl Walk<'_> {
         self.role = before;
     }
 
-    fn with_name(&mut self, name: Option<String>, visit: impl FnOnce(&mut Self)) {
+    fn with_name(&mut self, name: Option<Atom>, visit: impl FnOnce(&mut Self)) {
         let before = std::mem::replace(&mut self.name, name);
         visit(self);
         self.name = before;
@@ -137,7 +138,7 @@ impl Visit for Walk<'_> {
     fn visit_expr(&mut self, expr: &Expr) {
         match expr {
             Expr::Ident(ident) => {
-                self.facts.idents.push((ident.sym.to_string(), ident.span));
+                self.facts.idents.push((ident.sym.clone(), ident.span));
                 if !std::mem::take(&mut self.chain) {
                     self.note(expr, ident.span);
                 }
@@ -163,7 +164,7 @@ impl Visit for Walk<'_> {
                     && let Some(text) = self.names.value(expr).as_text()
                 {
                     let (text, span) = (text.to_owned(), expr.span());
-                    self.facts.texts.push(Text { value: text, raw: String::new(), name: self.name.clone(), span });
+                    self.facts.texts.push(Text { value: text, raw: Atom::default(), name: self.name.clone(), span });
                 }
                 let role = std::mem::replace(&mut self.role, Role::Plain);
                 expr.visit_children_with(self);
@@ -233,13 +234,13 @@ impl Visit for Walk<'_> {
         let mut name = None;
         match &assign.left {
             AssignTarget::Simple(SimpleAssignTarget::Member(member)) => {
-                name = self.names.key(&member.prop).string();
+                name = self.names.key(&member.prop).string().map(Atom::from);
                 let target = self.names.value(&member.obj).member(&self.names.key(&member.prop));
                 self.facts.writes.push(Write { target, span: assign.span });
                 member.visit_children_with(self);
             }
             AssignTarget::Simple(SimpleAssignTarget::Ident(ident)) => {
-                name = Some(ident.sym.to_string());
+                name = Some(ident.sym.clone());
                 if self.names.is_free(ident) {
                     self.facts.writes.push(Write { target: Value::global(&ident.sym), span: assign.span });
                 }
@@ -259,7 +260,7 @@ impl Visit for Walk<'_> {
 
     fn visit_var_declarator(&mut self, declarator: &VarDeclarator) {
         declarator.name.visit_with(self);
-        let name = declarator.name.as_ident().map(|ident| ident.sym.to_string());
+        let name = declarator.name.as_ident().map(|ident| ident.sym.clone());
         let alias =
             declarator.init.as_deref().is_some_and(|init| matches!(bare(init), Expr::Ident(_) | Expr::Member(_)));
         let role = if alias { Role::Named } else { Role::Plain };
@@ -278,8 +279,8 @@ impl Visit for Walk<'_> {
     fn visit_key_value_prop(&mut self, pair: &swc_ecma_ast::KeyValueProp) {
         pair.key.visit_with(self);
         let name = match &pair.key {
-            swc_ecma_ast::PropName::Ident(name) => Some(name.sym.to_string()),
-            swc_ecma_ast::PropName::Str(name) => Some(name.value.to_string_lossy().into_owned()),
+            swc_ecma_ast::PropName::Ident(name) => Some(name.sym.clone()),
+            swc_ecma_ast::PropName::Str(name) => Some(name.value.to_atom_lossy().into_owned()),
             _ => None,
         };
         self.with_name(name, |walk| pair.value.visit_with(walk));
@@ -294,19 +295,19 @@ impl Visit for Walk<'_> {
 
     fn visit_class_prop(&mut self, prop: &swc_ecma_ast::ClassProp) {
         prop.key.visit_with(self);
-        let name = prop.key.as_ident().map(|name| name.sym.to_string());
+        let name = prop.key.as_ident().map(|name| name.sym.clone());
         self.with_name(name, |walk| prop.value.visit_with(walk));
     }
 
     fn visit_str(&mut self, text: &Str) {
-        let raw = text.raw.as_ref().map(ToString::to_string).unwrap_or_default();
+        let raw = text.raw.clone().unwrap_or_default();
         let (text, span) = (text.value.to_string_lossy().into_owned(), text.span);
         self.facts.texts.push(Text { value: text, raw, name: self.name.clone(), span });
     }
 
     fn visit_tpl_element(&mut self, part: &TplElement) {
         let text = part.cooked.as_ref().map(|cooked| cooked.to_string_lossy().into_owned()).unwrap_or_default();
-        let raw = part.raw.to_string();
+        let raw = part.raw.clone();
         self.facts.texts.push(Text { value: text, raw, name: self.name.clone(), span: part.span });
     }
 
@@ -342,7 +343,7 @@ impl Visit for Walk<'_> {
     }
 
     fn visit_ident(&mut self, ident: &Ident) {
-        self.facts.idents.push((ident.sym.to_string(), ident.span));
+        self.facts.idents.push((ident.sym.clone(), ident.span));
     }
 
     fn visit_lit(&mut self, lit: &Lit) {
@@ -372,7 +373,7 @@ impl Walk<'_> {
     fn chained(&mut self, expr: &Expr) {
         match bare(expr) {
             Expr::Ident(ident) => {
-                self.facts.idents.push((ident.sym.to_string(), ident.span));
+                self.facts.idents.push((ident.sym.clone(), ident.span));
                 self.note(expr, ident.span);
             }
             Expr::Member(member) => self.note(expr, member.span),

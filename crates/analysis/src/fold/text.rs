@@ -2,19 +2,21 @@
 
 use std::rc::Rc;
 
+use swc_atoms::Atom;
+
 use super::pattern;
 use crate::value::{Value, whole};
 
 /// `text.name(args)`; `None` where it is not certain.
-pub(super) fn method(text: &Rc<str>, name: &str, args: &[Value]) -> Option<Value> {
+pub(super) fn method(text: &Atom, name: &str, args: &[Value]) -> Option<Value> {
     let argument = |index: usize| args.get(index);
     Some(match name {
-        "toString" | "valueOf" | "normalize" => Value::Text(Rc::clone(text)),
+        "toString" | "valueOf" | "normalize" => Value::Text(text.clone()),
         "toLowerCase" => Value::text(&text.to_lowercase()),
         "toUpperCase" => Value::text(&text.to_uppercase()),
         "trim" => Value::text(text.trim()),
-        "concat" => args.iter().fold(Value::Text(Rc::clone(text)), |value, more| value.plus(more)),
-        "charAt" | "at" => Value::Text(Rc::clone(text)).member(argument(0)?),
+        "concat" => args.iter().fold(Value::Text(text.clone()), |value, more| value.plus(more)),
+        "charAt" | "at" => Value::Text(text.clone()).member(argument(0)?),
         "charCodeAt" | "codePointAt" => {
             let index = whole(argument(0).map_or(Some(0.0), Value::number)?)?;
             let letter = text.chars().nth(index)?;
@@ -25,7 +27,7 @@ pub(super) fn method(text: &Rc<str>, name: &str, args: &[Value]) -> Option<Value
             let parts: Vec<Value> = match argument(0) {
                 Some(Value::Text(between)) if between.is_empty() => return Some(Value::List(letters(text))),
                 Some(Value::Text(between)) => text.split(&**between).map(Value::text).collect(),
-                None => vec![Value::Text(Rc::clone(text))],
+                None => vec![Value::Text(text.clone())],
                 Some(Value::Pattern(pattern, flags)) => pattern::split(text, pattern, flags)?,
                 _ => return None,
             };

@@ -115,7 +115,7 @@ impl Names<'_> {
                             self.bind(&pair.value, self.get(&value, &key));
                         }
                         ObjectPatProp::Assign(short) => {
-                            let taken = self.get(&value, &Value::text(&short.key.sym));
+                            let taken = self.get(&value, &Value::name(&short.key.sym));
                             let taken = match &short.value {
                                 Some(default) if matches!(taken, Value::Undefined | Value::Unknown) => {
                                     self.value(default)

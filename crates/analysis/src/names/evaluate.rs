@@ -1,7 +1,5 @@
 //! What an expression stands for.
 
-use std::rc::Rc;
-
 use swc_ecma_ast::{
     AssignOp, BinaryOp, Callee, Expr, ExprOrSpread, Lit, MemberExpr, MemberProp, NewExpr, OptChainBase, PropName,
     TaggedTpl, Tpl, UnaryOp,
@@ -146,7 +144,7 @@ impl Names<'_> {
     /// The key of a member.
     pub(crate) fn key(&self, prop: &MemberProp) -> Value {
         match prop {
-            MemberProp::Ident(name) => Value::text(&name.sym),
+            MemberProp::Ident(name) => Value::name(&name.sym),
             MemberProp::PrivateName(name) => Value::text(&format!("#{}", name.name)),
             MemberProp::Computed(computed) => self.value(&computed.expr),
         }
@@ -154,7 +152,7 @@ impl Names<'_> {
 
     pub(crate) fn prop_name(&self, name: &PropName) -> Value {
         match name {
-            PropName::Ident(name) => Value::text(&name.sym),
+            PropName::Ident(name) => Value::name(&name.sym),
             PropName::Str(text) => Value::text(&text.value.to_string_lossy()),
             PropName::Num(number) => Value::Number(number.value),
             PropName::Computed(computed) => self.value(&computed.expr),
@@ -304,9 +302,9 @@ impl Names<'_> {
 
     fn pattern(&self, args: &[ExprOrSpread]) -> Value {
         match self.args(args).as_slice() {
-            [Value::Text(pattern)] => Value::Pattern(Rc::clone(pattern), "".into()),
+            [Value::Text(pattern)] => Value::Pattern(pattern.clone(), "".into()),
             [Value::Text(pattern), Value::Text(flags)] | [Value::Pattern(pattern, flags), ..] => {
-                Value::Pattern(Rc::clone(pattern), Rc::clone(flags))
+                Value::Pattern(pattern.clone(), flags.clone())
             }
             _ => Value::Unknown,
         }
@@ -360,7 +358,7 @@ fn literal(lit: &Lit) -> Value {
         Lit::Num(number) => Value::Number(number.value),
         Lit::Bool(value) => Value::Bool(value.value),
         Lit::Null(_) => Value::Null,
-        Lit::Regex(regex) => Value::Pattern(regex.exp.as_str().into(), regex.flags.as_str().into()),
+        Lit::Regex(regex) => Value::Pattern(regex.exp.clone(), regex.flags.clone()),
         _ => Value::Unknown,
     }
 }

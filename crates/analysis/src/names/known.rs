@@ -100,7 +100,7 @@ impl<'a> Names<'a> {
     }
 
     /// The properties of what the source makes, in order.
-    pub(super) fn entries(&self, object: &Value) -> Option<Vec<(std::rc::Rc<str>, Value)>> {
+    pub(super) fn entries(&self, object: &Value) -> Option<Vec<(swc_atoms::Atom, Value)>> {
         match object.as_known()? {
             Known::Object(number) => {
                 let mut entries = Vec::new();

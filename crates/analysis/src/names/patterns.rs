@@ -39,7 +39,7 @@ impl<'a> Noting<'a> {
                     self.taken(&pair.value, &[keys, &[key]].concat(), origin);
                 }
                 ObjectPatProp::Assign(short) => {
-                    let keys = [keys, &[Value::text(&short.key.sym)]].concat();
+                    let keys = [keys, &[Value::name(&short.key.sym)]].concat();
                     self.set(short.key.to_id(), origin(keys, short.value.as_deref()));
                 }
                 ObjectPatProp::Rest(rest) => self.taken(&rest.arg, keys, origin),
@@ -93,7 +93,7 @@ impl<'a> Noting<'a> {
                     let (key, pat) = match prop {
                         ObjectPatProp::KeyValue(pair) => (self.names.prop_name(&pair.key), &*pair.value),
                         ObjectPatProp::Assign(short) => {
-                            let path = [path, &[Key::Name((&*short.key.sym).into())]].concat();
+                            let path = [path, &[Key::Name(short.key.sym.clone())]].concat();
                             self.set(short.key.to_id(), Origin::Param(param(path, short.value.as_deref())));
                             continue;
                         }

@@ -11,9 +11,9 @@ mod lower;
 mod readers;
 
 use std::cell::{Cell, OnceCell};
-use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use swc_atoms::Atom;
 use swc_common::Span;
 use swc_ecma_ast::Id;
 
@@ -31,7 +31,7 @@ const PLACES: u32 = 200;
 const STEPS: u32 = 6;
 
 /// A name as it is written.
-pub(super) type Name = Rc<str>;
+pub(super) type Name = Atom;
 
 /// The index of a node.
 pub(super) type At = usize;

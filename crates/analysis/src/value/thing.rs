@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use swc_atoms::Atom;
+
 use super::Value;
 
 /// The step of a path that is a call.
@@ -27,14 +29,14 @@ pub(crate) enum Known {
     /// An object that was put together while a function was worked out.
     Made(Rc<Made>),
     /// `new Map(…)`, `new TextDecoder()`: what a class of the language makes.
-    Builtin(Rc<str>),
+    Builtin(Atom),
 }
 
 /// The properties of an object that was put together.
 #[derive(Debug, Default)]
 pub(crate) struct Made {
     pub(crate) class: Option<u32>,
-    pub(crate) props: RefCell<Vec<(Rc<str>, Value)>>,
+    pub(crate) props: RefCell<Vec<(Atom, Value)>>,
 }
 
 impl PartialEq for Made {
@@ -49,7 +51,7 @@ pub(crate) enum Root {
     /// The global object: the path of `fetch` is `[fetch]`, that of `globalThis` is empty.
     Global,
     /// A module that is required or imported.
-    Module(Rc<str>),
+    Module(Atom),
     /// A literal: function, class, object, array, text.
     Literal(Literal),
     /// `this` outside of a class and of an object's method.
@@ -72,7 +74,7 @@ pub(crate) enum Literal {
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Key {
-    Name(Rc<str>),
+    Name(Atom),
     /// A member that is computed from something that is not known.
     Dynamic,
 }

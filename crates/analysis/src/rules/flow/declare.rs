@@ -21,7 +21,7 @@ impl Lower<'_> {
             PropOrSpread::Prop(prop) => &**prop,
         };
         let (key, at) = match prop {
-            Prop::Shorthand(ident) => (Key::Named(ident.sym.as_str().into()), self.expr(&Expr::Ident(ident.clone()))),
+            Prop::Shorthand(ident) => (Key::Named(ident.sym.clone()), self.expr(&Expr::Ident(ident.clone()))),
             Prop::KeyValue(pair) => (self.prop_key(&pair.key), self.expr(&pair.value)),
             Prop::Method(method) => (self.prop_key(&method.key), self.function(&method.function)),
             Prop::Getter(getter) => {
@@ -48,7 +48,7 @@ impl Lower<'_> {
 
     pub(super) fn prop_key(&mut self, name: &PropName) -> Key {
         match name {
-            PropName::Ident(name) => Key::Named(name.sym.as_str().into()),
+            PropName::Ident(name) => Key::Named(name.sym.clone()),
             PropName::Str(text) => Key::Named(text.value.to_string_lossy().as_ref().into()),
             PropName::Num(number) => Key::Named(number.value.to_string().into()),
             PropName::Computed(computed) => {
@@ -209,7 +209,7 @@ impl Lower<'_> {
                 if let Some(ann) = &ident.type_ann
                     && says_number_or_list(ann)
                 {
-                    self.flow.typed.insert(ident.sym.as_str().into());
+                    self.flow.typed.insert(ident.sym.clone());
                 }
                 let slot = self.slot(&ident.id);
                 self.bind(slot, from);
@@ -233,7 +233,7 @@ impl Lower<'_> {
                             self.pattern(&pair.value, taking);
                         }
                         ObjectPatProp::Assign(short) => {
-                            let name: Name = short.key.sym.as_str().into();
+                            let name: Name = short.key.sym.clone();
                             taken.push(Name::clone(&name));
                             let mut taking = self.plain(Kind::Member(from, Key::Named(name)), short.span);
                             if let Some(default) = &short.value {
@@ -294,7 +294,7 @@ impl Lower<'_> {
 
 fn names_of(pat: &Pat) -> Option<Name> {
     match pat {
-        Pat::Ident(ident) => Some(ident.sym.as_str().into()),
+        Pat::Ident(ident) => Some(ident.sym.clone()),
         Pat::Assign(assign) => names_of(&assign.left),
         _ => None,
     }

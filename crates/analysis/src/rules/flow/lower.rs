@@ -65,7 +65,7 @@ impl Lower<'_> {
         let next = flow.symbols.len();
         let slot = *flow.slots.entry(Ident::to_id(ident)).or_insert(next);
         if slot == next {
-            flow.symbols.push(ident.sym.as_str().into());
+            flow.symbols.push(ident.sym.clone());
         }
         slot
     }
@@ -290,7 +290,7 @@ impl Lower<'_> {
 
     pub(super) fn key(&mut self, prop: &MemberProp) -> Key {
         match prop {
-            MemberProp::Ident(name) => Key::Named(name.sym.as_str().into()),
+            MemberProp::Ident(name) => Key::Named(name.sym.clone()),
             MemberProp::PrivateName(name) => Key::Named(format!("#{}", name.name).into()),
             MemberProp::Computed(computed) => {
                 let at = self.expr(&computed.expr);
@@ -389,7 +389,7 @@ impl Visit for Lower<'_> {
         if let (Some(ann), Expr::Ident(name)) = (&property.type_ann, &*property.key)
             && says_number_or_list(ann)
         {
-            self.flow.typed.insert(name.sym.as_str().into());
+            self.flow.typed.insert(name.sym.clone());
         }
         property.type_ann.visit_with(self);
     }

@@ -12,7 +12,7 @@ use swc_common::Span;
 use super::guards::guards;
 use crate::facts::Role;
 use crate::rules::Source;
-use crate::rules::flow::{At, Call, Flow, Key, Kind, Marks, Node, Slot};
+use crate::rules::flow::{At, Call, Flow, Key, Kind, Marks, Name, Node, Slot};
 use crate::value::{Key as Step, Root, Thing, Value};
 
 /// May be any text or tree from outside.
@@ -184,7 +184,7 @@ impl Keys<'_> {
         if marks.nodes[at] & DATA == 0 || node.value.string().is_some() {
             return false;
         }
-        let told = |name: &str| LETTERS.contains(&name) || self.flow.typed.contains(name);
+        let told = |name: &Name| LETTERS.contains(&&**name) || self.flow.typed.contains(name);
         match &node.kind {
             Kind::Name(slot) => {
                 !self.flow.numeric.contains(slot)
