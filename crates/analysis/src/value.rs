@@ -252,10 +252,11 @@ impl Value {
         if thing.root == Root::Global && thing.path.is_empty() && key != Key::Dynamic {
             return Self::global(key.name().unwrap_or_default());
         }
-        let mut path = thing.path.clone();
-        if path.len() >= 16 {
+        if thing.path.len() >= 16 {
             return Self::Unknown;
         }
+        let mut path = Vec::with_capacity(thing.path.len() + 1);
+        path.extend_from_slice(&thing.path);
         path.push(key);
         Self::Thing(Rc::new(Thing { root: thing.root.clone(), path, known: thing.known.clone() }))
     }

@@ -56,8 +56,11 @@ impl Walk<'_> {
     }
 
     fn call(&mut self, callee: &Expr, args: &[ExprOrSpread], span: Span, new: bool) {
-        let prefixes = args.iter().map(|arg| prefix(self.names, &arg.expr)).collect();
-        let call = Call { callee: self.names.value(callee), args: self.names.args(args), prefixes, new, span };
+        let callee = self.names.value(callee);
+        // Only of what reaches out it matters.
+        let out = callee.as_thing().is_some_and(|thing| matches!(thing.root, Root::Global | Root::Module(_)));
+        let prefixes = args.iter().filter(|_| out).map(|arg| prefix(self.names, &arg.expr)).collect();
+        let call = Call { callee, args: self.names.args(args), prefixes, new, span };
         let call = direct(call);
         if let Some(thing) = call.callee.as_thing()
             && thing.root == Root::Global

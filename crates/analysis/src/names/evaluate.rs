@@ -121,7 +121,9 @@ impl Names<'_> {
         let key = self.key(&member.prop);
         if let (Expr::Ident(ident), Some(name)) = (bare(&member.obj), key.as_text()) {
             let id = ident.to_id();
-            if let Some(value) = self.enums.get(&id).and_then(|members| members.get(name)) {
+            if !self.enums.is_empty()
+                && let Some(value) = self.enums.get(&id).and_then(|members| members.get(name))
+            {
                 return value.clone();
             }
             let written = self.bindings.get(&id).map(|binding| binding.members.as_slice()).unwrap_or_default();

@@ -2,8 +2,7 @@
 
 mod decoded;
 
-use std::collections::HashSet;
-
+use rustc_hash::FxHashSet;
 use swc_common::Span;
 use swc_ecma_ast::{ArrayLit, BinaryOp, CallExpr, Callee, Expr, MemberExpr, MemberProp, UnaryExpr, UnaryOp};
 use swc_ecma_visit::{Visit, VisitWith};
@@ -30,9 +29,8 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
             findings.add(Severity::Medium, text.span, message, SUGGESTION);
         }
     }
-    let mangled: HashSet<&str> =
-        source.facts.idents.iter().map(|(name, _)| name.as_str()).filter(|name| is_mangled(name)).collect();
-    if mangled.len() >= 3
+    let names: FxHashSet<&str> = source.facts.idents.iter().map(|(name, _)| name.as_str()).collect();
+    if names.into_iter().filter(|name| is_mangled(name)).count() >= 3
         && let Some((_, span)) = source.facts.idents.iter().find(|(name, _)| is_mangled(name))
     {
         findings.add(Severity::Medium, *span, "has names that were mangled by a program".to_owned(), SUGGESTION);
@@ -41,7 +39,8 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     for (span, message) in uses {
         findings.add(Severity::Medium, span, message.to_owned(), SUGGESTION);
     }
-    for (name, span) in &source.facts.idents {
+    let escapes = source.text.contains("\\u");
+    for (name, span) in source.facts.idents.iter().filter(|_| escapes) {
         let (start, end) = range(*span);
         if name.is_ascii() && source.text.get(start..end).is_some_and(|written| written.contains("\\u")) {
             findings.add(Severity::Medium, *span, "writes the letters of a name as escapes".to_owned(), SUGGESTION);
