@@ -332,8 +332,47 @@ fn deep_nesting_of_any_shape_ends_in_an_answer() {
     ];
     for shape in shapes {
         match analyze(&shape, Language::TypeScript, None) {
-            Ok(analysis) => assert!(analysis.findings.len() < 100),
+            Ok(analysis) => assert!(analysis.findings.len() < 100, "{}", &shape[..200]),
             Err(rejection) => assert!(!rejection.problems().is_empty(), "{rejection}"),
+        }
+    }
+}
+
+#[test]
+fn what_could_be_worked_out_for_ever_ends_in_an_answer() {
+    let each = |times: usize, line: &dyn Fn(usize) -> String| (1..times).map(line).collect::<String>();
+    let called = |what: &str, times: usize| format!("function execute() {{ return [{}] }}", what.repeat(times));
+    let shapes = [
+        // Lists, texts and calls that double at each step.
+        format!("const a0 = [1, 2];{}", each(1_400, &|i| format!("const a{i} = [...a{0}, ...a{0}];", i - 1))),
+        format!(
+            "const a0 = [1, 2];{}const s = `${{a1999}}`;",
+            each(2_000, &|i| format!("const a{i} = [a{0}, a{0}];", i - 1))
+        ),
+        format!(
+            "const f0 = (x) => x;{}f1199('a');",
+            each(1_200, &|i| format!("const f{i} = (x) => f{0}(x) + f{0}(x);", i - 1))
+        ),
+        format!("let s = 'x';{}", "s += s;".repeat(8_000)),
+        format!("const a = [];{}", "a.push(a, a);".repeat(4_000)),
+        format!(
+            "class C {{ {} }} new C().a0;",
+            each(900, &|i| format!("get a{}() {{ return this.a{i} + this.a{i} }}", i - 1))
+        ),
+        // Functions that never return, and decoders that are called again and again.
+        format!("function d() {{ while (true) {{}} }} {}", called("d(),", 5_000)),
+        format!("const f = (x) => f(x + 'a'); {}", called("f('a'),", 5_000)),
+        format!(
+            "function d(s) {{ let r = ''; for (let i = 0; i < s.length; i++) r += String.fromCharCode(s.charCodeAt(i) ^ 3); return r }} {}",
+            called("d('abcdefgh'),", 3_500)
+        ),
+        format!("function execute(p) {{ {} }}", "with (p) { x; }".repeat(4_000)),
+        each(1_500, &|i| format!("function f{i}(a) {{ return f{}(a) }}", i % 1_499 + 1)),
+    ];
+    for shape in shapes {
+        assert!(shape.len() < 65_536, "{}", shape.len());
+        if let Ok(analysis) = analyze(&shape, Language::Unsaid, None) {
+            assert!(analysis.findings.len() < 100, "{}", &shape[..200]);
         }
     }
 }

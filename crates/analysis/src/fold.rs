@@ -19,7 +19,9 @@ pub(crate) fn binary(op: BinaryOp, left: &Value, right: &Value) -> Value {
     if op == BinaryOp::Add {
         return left.plus(right);
     }
-    let equal = || (left == right && *left != Value::Unknown && left.as_thing().is_none()).then_some(true);
+    // Two lists are never the same one, as far as is known here.
+    let same = |value: &Value| !matches!(value, Value::Unknown | Value::List(_) | Value::Thing(_));
+    let equal = || (same(left) && left == right).then_some(true);
     match op {
         BinaryOp::EqEqEq => return equal().or_else(|| differ(left, right)).map_or(Value::Unknown, Value::Bool),
         BinaryOp::NotEqEq => {

@@ -33,6 +33,9 @@ const STEPS: u32 = 60;
 /// How many steps all calls of a source may take that are worked out.
 const BUDGET: u32 = 20_000;
 
+/// How many statements `with` are looked at for what a name in them means.
+const WITHS: usize = 16;
+
 /// How many calls of a function are looked at for what its parameters are.
 const CALLS: usize = 8;
 
@@ -193,7 +196,8 @@ impl<'a> Names<'a> {
     /// What a name stands for.
     fn ident(&self, ident: &Ident) -> Value {
         if self.is_free(ident) {
-            let within = self.withs.iter().rev().find(|(span, _)| span.contains(ident.span));
+            let before = self.withs.partition_point(|(span, _)| span.lo <= ident.span.lo);
+            let within = self.withs[..before].iter().rev().take(WITHS).find(|(span, _)| span.contains(ident.span));
             return match within.map(|(_, object)| self.value(object)) {
                 Some(object) if object.is_known() => self.get(&object, &Value::name(&ident.sym)),
                 _ => Value::global(&ident.sym),
@@ -243,7 +247,7 @@ impl<'a> Names<'a> {
         let first = match first {
             Value::List(_) if binding.tangled => Value::Unknown,
             Value::List(list) if !binding.pushed.is_empty() => {
-                Value::List(list.iter().cloned().chain(binding.pushed.iter().map(|more| self.value(more))).collect())
+                Value::list(list.iter().cloned().chain(binding.pushed.iter().map(|more| self.value(more))).collect())
             }
             first => first,
         };

@@ -106,18 +106,13 @@ fn parse_as(source: &str, syntax: Syntax) -> Result<(Program, SingleThreadedComm
         }
     };
     drop(program);
+    let mut told: Vec<_> =
+        errors.into_iter().map(|error| (range(error.span()), sentence(&error.kind().msg()))).collect();
+    told.sort();
+    told.dedup();
+    told.truncate(PROBLEMS);
     let lines = Lines::of(source);
-    let mut problems: Vec<Problem> = errors
-        .into_iter()
-        .map(|error| {
-            let (start, end) = range(error.span());
-            problem(&lines, (start, end), sentence(&error.kind().msg()))
-        })
-        .collect();
-    problems.sort_by_key(|problem| (problem.location.start, problem.location.end));
-    problems.dedup();
-    problems.truncate(PROBLEMS);
-    Err(problems)
+    Err(told.into_iter().map(|(place, message)| problem(&lines, place, message)).collect())
 }
 
 /// A problem at some bytes of the source.

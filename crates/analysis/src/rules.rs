@@ -92,6 +92,9 @@ impl<'a> Source<'a> {
     }
 }
 
+/// So many findings of one rule are told: nobody reads more, and each is compared with those before it.
+const MOST: usize = 50;
+
 /// What one rule has found.
 pub(crate) struct Findings<'a> {
     rule: &'a Rule,
@@ -112,7 +115,8 @@ impl Findings<'_> {
         suggestion: &'static str,
     ) {
         // The same thing twice is one finding: what is said once is not worse for being written in two places.
-        if self.found.iter().any(|finding| finding.rule == self.rule.id && finding.message == message) {
+        let mut own = self.found.iter().filter(|finding| finding.rule == self.rule.id);
+        if own.clone().count() >= MOST || own.any(|finding| finding.message == message) {
             return;
         }
         let location = self.lines.locate(start, end);

@@ -8,6 +8,7 @@
 mod thing;
 
 use std::cell::RefCell;
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 use swc_atoms::Atom;
@@ -17,6 +18,12 @@ pub(crate) use thing::{Key, Known, Literal, Made, Root, Thing};
 
 /// The longest text that is folded, in bytes.
 const TEXT: usize = 8 << 10;
+
+/// The longest list that is followed.
+const LIST: usize = 2000;
+
+/// The most parts, in lists within lists, that a text is made of.
+const PARTS: u32 = 4096;
 
 /// What an expression stands for.
 #[derive(Debug, Clone, PartialEq)]
@@ -150,26 +157,52 @@ impl Value {
         }
     }
 
+    /// A list, unless it is so long that it is data.
+    pub(crate) fn list(list: Vec<Self>) -> Self {
+        if list.len() > LIST { Self::thing(Root::Literal(Literal::Other), Vec::new()) } else { Self::List(list.into()) }
+    }
+
     /// The text that `String(value)` gives.
     pub(crate) fn string(&self) -> Option<String> {
         match self {
             Self::Text(text) => Some(text.to_string()),
-            Self::Number(number) => number_text(*number),
-            Self::Bool(value) => Some(value.to_string()),
-            Self::Null => Some("null".to_owned()),
-            Self::Undefined => Some("undefined".to_owned()),
-            Self::List(list) => joined(list, ","),
-            Self::Thing(thing) => match &thing.root {
-                Root::Literal(Literal::Object) if thing.path.is_empty() => Some("[object Object]".to_owned()),
-                // A method of a list or a text, as every engine begins to write it.
-                Root::Literal(Literal::Other) => match thing.path.as_slice() {
-                    [Key::Name(name)] => Some(format!("function {name}() {{ [native code] }}")),
-                    _ => None,
-                },
-                _ => None,
-            },
-            Self::Unknown | Self::Pattern(..) => None,
+            value => {
+                let mut text = String::new();
+                value.write(&mut text, ",", &mut PARTS.clone()).map(|()| text)
+            }
         }
+    }
+
+    /// Appends the text of this value; lists within lists are as long as they are written out.
+    fn write(&self, text: &mut String, between: &str, parts: &mut u32) -> Option<()> {
+        *parts = parts.checked_sub(1)?;
+        match self {
+            Self::Text(more) => text.push_str(more),
+            Self::Number(number) => text.push_str(&number_text(*number)?),
+            Self::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
+            Self::Null => text.push_str("null"),
+            Self::Undefined => text.push_str("undefined"),
+            Self::List(list) => {
+                for (index, value) in list.iter().enumerate() {
+                    if index > 0 {
+                        text.push_str(between);
+                    }
+                    if !matches!(value, Self::Null | Self::Undefined) {
+                        value.write(text, ",", parts)?;
+                    }
+                }
+            }
+            Self::Thing(thing) => match (&thing.root, thing.path.as_slice()) {
+                (Root::Literal(Literal::Object), []) => text.push_str("[object Object]"),
+                // A method of a list or a text, as every engine begins to write it.
+                (Root::Literal(Literal::Other), [Key::Name(name)]) => {
+                    let _ = write!(text, "function {name}() {{ [native code] }}");
+                }
+                _ => return None,
+            },
+            Self::Unknown | Self::Pattern(..) => return None,
+        }
+        (text.len() <= TEXT).then_some(())
     }
 
     /// The number that `Number(value)` gives.
@@ -263,15 +296,9 @@ impl Value {
 }
 
 /// The members as text with something between them.
-pub(crate) fn joined(list: &[Value], between: &str) -> Option<String> {
-    let parts: Option<Vec<String>> = list
-        .iter()
-        .map(|value| match value {
-            Value::Null | Value::Undefined => Some(String::new()),
-            value => value.string(),
-        })
-        .collect();
-    parts.map(|parts| parts.join(between)).filter(|text| text.len() <= TEXT)
+pub(crate) fn joined(list: &Rc<[Value]>, between: &str) -> Option<String> {
+    let mut text = String::new();
+    Value::List(Rc::clone(list)).write(&mut text, between, &mut PARTS.clone()).map(|()| text)
 }
 
 /// A number as JavaScript writes it, for whole numbers.

@@ -24,7 +24,7 @@ pub(super) fn method(list: &Rc<[Value]>, name: &str, args: &[Value]) -> Option<V
                     value => all.push(value.clone()),
                 }
             }
-            Value::List(all.into())
+            Value::list(all)
         }
         "at" => Value::List(Rc::clone(list)).member(args.first()?),
         "flat" => {
@@ -35,7 +35,7 @@ pub(super) fn method(list: &Rc<[Value]>, name: &str, args: &[Value]) -> Option<V
                     value => flat.push(value.clone()),
                 }
             }
-            Value::List(flat.into())
+            Value::list(flat)
         }
         "pop" => list.last().cloned().unwrap_or(Value::Undefined),
         "shift" => list.first().cloned().unwrap_or(Value::Undefined),
@@ -57,11 +57,11 @@ pub(super) fn method(list: &Rc<[Value]>, name: &str, args: &[Value]) -> Option<V
         }
         "toString" => Value::text(&joined(list, ",")?),
         "indexOf" => {
-            let wanted = args.first().filter(|value| value.is_known() && value.as_thing().is_none())?;
+            let wanted = args.first().filter(|value| matches!(value, Value::Text(_) | Value::Number(_)))?;
             Value::Number(list.iter().position(|value| value == wanted).map_or(-1.0, super::length))
         }
         "includes" => {
-            let wanted = args.first().filter(|value| value.is_known() && value.as_thing().is_none())?;
+            let wanted = args.first().filter(|value| matches!(value, Value::Text(_) | Value::Number(_)))?;
             let certain = list.iter().all(|value| *value != Value::Unknown);
             Value::Bool(Some(list.contains(wanted)).filter(|found| *found || certain)?)
         }

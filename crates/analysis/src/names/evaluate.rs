@@ -163,10 +163,6 @@ impl Names<'_> {
     }
 
     fn list(&self, elems: &[Option<ExprOrSpread>]) -> Value {
-        // A long list is data.
-        if elems.len() > 2000 {
-            return Value::thing(Root::Literal(Literal::Other), Vec::new());
-        }
         let mut values = Vec::with_capacity(elems.len());
         for elem in elems {
             match elem {
@@ -179,7 +175,7 @@ impl Names<'_> {
                 },
             }
         }
-        Value::List(values.into())
+        Value::list(values)
     }
 
     fn template(&self, template: &Tpl) -> Value {

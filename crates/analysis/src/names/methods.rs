@@ -100,7 +100,7 @@ impl Names<'_> {
                         value => flat.push(value),
                     }
                 }
-                Value::List(flat.into())
+                Value::list(flat)
             }
             "forEach" => {
                 indices.for_each(|index| drop(each(index)));
@@ -169,7 +169,7 @@ impl Names<'_> {
             }
             _ => return None,
         };
-        self.assign(&ident.to_id(), Value::List(changed.into()));
+        self.assign(&ident.to_id(), Value::list(changed));
         Some(value)
     }
 

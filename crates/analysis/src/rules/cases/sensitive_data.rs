@@ -11,7 +11,7 @@ const DANGEROUS: &[&str] = &[
     "const g = 'AIzaSyB3kL9mN2pQ5rT8vW1xZ4cF7hJ0dG6sAeU'; function execute() { return g; }",
     "const a = 'sk-ant-api03-Zk8Lm2Nq9RtVw4Xy7Bc1Df5Gh3Jp6Ks0'; function execute() { return a; }",
     "const a = 'sk-proj-q8Rk2ZtX9bLw4NcV6mHs1PdY8fJa3GeT5uKo'; function execute() { return a; }",
-    "const n = '//registry.npmjs.org/:_authToken=npm_q8Rk2ZtX9bLw4NcV6mHs1PdY8fJa3GeT5uKo'; function execute() { return n; }",
+    "const n = '//packages.example.org/:_authToken=npm_q8Rk2ZtX9bLw4NcV6mHs1PdY8fJa3GeT5uKo'; function execute() { return n; }",
     "const n = 'pypi-AgEIcHlwaS5vcmcCJDk4ZmI3YzE2LTQ2YTktNDk4Ni1h'; function execute() { return n; }",
     "const n = 'SG.q8Rk2ZtX9bLw4NcV6mHs1P.dY8fJa3GeT5uKoLq2Rz9Xv4Bn7Mc1'; function execute() { return n; }",
     "const sid = 'AC3f9a1c7e5b2d8064f1a9c3e7b5d2f801'; function execute() { return sid; }",
