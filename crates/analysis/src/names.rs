@@ -17,8 +17,8 @@ mod statements;
 
 use std::cell::{Cell, RefCell};
 
-use rustc_hash::FxHashMap;
-use swc_common::{Span, SyntaxContext};
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use swc_common::{Span, Spanned, SyntaxContext};
 use swc_ecma_ast::{
     ArrowExpr, ArrowFunctionBody, Class, Expr, ExprOrSpread, Function, Id, Ident, MemberExpr, MemberProp, ObjectLit,
     ObjectPatProp, OptChainBase, Pat, Program, Stmt, TsEntityName,
@@ -154,6 +154,8 @@ fn place<T>(node: &T) -> usize {
 impl<'a> Names<'a> {
     /// Notes every name of a program.
     pub(crate) fn of(program: &'a Program, unresolved: SyntaxContext) -> Self {
+        // About so many expressions are asked about.
+        let bytes = program.span().hi.0.saturating_sub(program.span().lo.0) as usize;
         let empty = Self {
             unresolved,
             bindings: FxHashMap::default(),
@@ -166,7 +168,7 @@ impl<'a> Names<'a> {
             fields: FxHashMap::default(),
             withs: Vec::new(),
             given: FxHashMap::default(),
-            known: RefCell::default(),
+            known: RefCell::new(FxHashMap::with_capacity_and_hasher(bytes / 8, FxBuildHasher)),
             settled: RefCell::default(),
             returned: RefCell::default(),
             frames: RefCell::default(),

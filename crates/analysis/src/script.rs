@@ -258,5 +258,5 @@ fn import_refused(name: &str) -> String {
              object"
         );
     }
-    format!("`{name}` cannot be imported: a tool is one file, and only types are imported (`import type`)")
+    format!("`{name}` cannot be imported: a tool is one file that imports types alone, and `@sinclair/typebox`")
 }

@@ -6,7 +6,8 @@ use crate::finding::{RuleId, Severity};
 pub(super) const RULE: Rule =
     Rule { id: RuleId("module-loading"), worst: Severity::Critical, page: include_str!("module_loading.md"), check };
 
-const SUGGESTION: &str = "write what it needs into the tool: a tool is one file, and only types are imported";
+const SUGGESTION: &str =
+    "write what it needs into the tool: a tool is one file that imports types alone, and `@sinclair/typebox`";
 
 fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     for (module, span) in &source.facts.modules {

@@ -25,6 +25,11 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
             Verdict::Risky(Risk::Polynomial { degree, by_search: false, attack }) => {
                 (format!("time to the power of {degree}"), attack)
             }
+            Verdict::Unknown => {
+                let message = format!("the pattern /{}/ is too complex to be judged", short(pattern));
+                findings.add(Severity::Low, *span, message, SUGGESTION);
+                continue;
+            }
             _ => continue,
         };
         let shown: String = attack.pump.chars().take(12).collect();

@@ -20,9 +20,11 @@ use crate::value::Value;
 impl<'a> Flow<'a> {
     /// Lowers a program.
     pub(in crate::rules) fn of(program: &Program, names: &'a Names) -> Self {
+        // About a node for each seven bytes; moving them to a larger place would cost more than making them.
+        let bytes = program.span().hi.0.saturating_sub(program.span().lo.0) as usize;
         let flow = Self {
             names,
-            nodes: Vec::new(),
+            nodes: Vec::with_capacity(bytes / 6),
             binds: Vec::new(),
             writes: Vec::new(),
             compared: Vec::new(),
