@@ -18,6 +18,7 @@ mod statements;
 use std::cell::{Cell, RefCell};
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use swc_atoms::Atom;
 use swc_common::{Span, Spanned, SyntaxContext};
 use swc_ecma_ast::{
     ArrowExpr, ArrowFunctionBody, Class, Expr, ExprOrSpread, Function, Id, Ident, MemberExpr, MemberProp, ObjectLit,
@@ -32,6 +33,9 @@ const STEPS: u32 = 60;
 
 /// How many steps all calls of a source may take that are worked out.
 const BUDGET: u32 = 20_000;
+
+/// The longest function that is worked out, in bytes.
+const SHORT: u32 = 1000;
 
 /// How many statements `with` are looked at for what a name in them means.
 const WITHS: usize = 16;
@@ -63,6 +67,7 @@ pub(crate) struct Names<'a> {
     settled: RefCell<FxHashMap<Id, Value>>,
     /// What a function gives whatever it is called with.
     returned: RefCell<FxHashMap<u32, Value>>,
+    globals: RefCell<FxHashMap<Atom, Value>>,
     frames: RefCell<Vec<Frame>>,
     steps: Cell<u32>,
     budget: Cell<u32>,
@@ -118,6 +123,8 @@ struct Lambda<'a> {
     params: Vec<&'a Pat>,
     body: Body<'a>,
     generator: bool,
+    /// Whether it is short enough to be worked out: what decodes something is.
+    short: bool,
     /// Whether its `this` is the one around it.
     arrow: bool,
     /// Whether its `this` is the global object where it is called by its name.
@@ -134,7 +141,14 @@ impl<'a> Lambda<'a> {
     fn of_function(function: &'a Function) -> Self {
         let stmts = function.body.as_ref().map_or(&[][..], |body| &body.stmts);
         let params = function.params.iter().map(|param| &param.pat).collect();
-        Self { params, body: Body::Block(stmts), generator: function.is_generator, arrow: false, sloppy: true }
+        Self {
+            params,
+            body: Body::Block(stmts),
+            generator: function.is_generator,
+            short: is_short(function.span),
+            arrow: false,
+            sloppy: true,
+        }
     }
 
     fn of_arrow(arrow: &'a ArrowExpr) -> Self {
@@ -142,8 +156,19 @@ impl<'a> Lambda<'a> {
             ArrowFunctionBody::Expr(expr) => Body::Expr(expr),
             ArrowFunctionBody::FunctionBody(body) => Body::Block(&body.stmts),
         };
-        Self { params: arrow.params.iter().collect(), body, generator: false, arrow: true, sloppy: false }
+        Self {
+            params: arrow.params.iter().collect(),
+            body,
+            generator: false,
+            short: is_short(arrow.span),
+            arrow: true,
+            sloppy: false,
+        }
     }
+}
+
+fn is_short(span: Span) -> bool {
+    span.hi.0.saturating_sub(span.lo.0) <= SHORT
 }
 
 /// Where a node is, which tells it from all others of its kind.
@@ -171,6 +196,7 @@ impl<'a> Names<'a> {
             known: RefCell::new(FxHashMap::with_capacity_and_hasher(bytes / 8, FxBuildHasher)),
             settled: RefCell::default(),
             returned: RefCell::default(),
+            globals: RefCell::default(),
             frames: RefCell::default(),
             steps: Cell::new(0),
             budget: Cell::new(BUDGET),
@@ -202,7 +228,7 @@ impl<'a> Names<'a> {
             let within = self.withs[..before].iter().rev().take(WITHS).find(|(span, _)| span.contains(ident.span));
             return match within.map(|(_, object)| self.value(object)) {
                 Some(object) if object.is_known() => self.get(&object, &Value::name(&ident.sym)),
-                _ => Value::global(&ident.sym),
+                _ => self.global(&ident.sym),
             };
         }
         let id = ident.to_id();
@@ -223,6 +249,16 @@ impl<'a> Names<'a> {
         self.settled.borrow_mut().insert(id.clone(), Value::Unknown);
         let value = self.bound(&id, binding);
         self.settled.borrow_mut().insert(id, value.clone());
+        value
+    }
+
+    /// A global, made once for each name.
+    fn global(&self, name: &Atom) -> Value {
+        if let Some(known) = self.globals.borrow().get(name) {
+            return known.clone();
+        }
+        let value = Value::global(name);
+        self.globals.borrow_mut().insert(name.clone(), value.clone());
         value
     }
 

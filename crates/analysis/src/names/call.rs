@@ -34,7 +34,7 @@ impl Names<'_> {
     pub(super) fn call(&self, function: u32, this: Option<&Value>, args: &[Value]) -> Value {
         let somewhere = || Value::thing(Root::Somewhere, Vec::new());
         let lambda = &self.functions[function as usize];
-        if lambda.generator || self.frames.borrow().len() >= DEPTH || self.budget.get() == 0 {
+        if lambda.generator || !lambda.short || self.frames.borrow().len() >= DEPTH || self.budget.get() == 0 {
             return somewhere();
         }
         let known = args.iter().any(Value::is_known) || this.is_some();

@@ -24,7 +24,14 @@ impl<'a> Noting<'a> {
                     }
                 }
                 let stmts = constructor.body.as_ref().map_or(&[][..], |body| &body.stmts);
-                let lambda = Lambda { params, body: Body::Block(stmts), generator: false, arrow: false, sloppy: false };
+                let lambda = Lambda {
+                    params,
+                    body: Body::Block(stmts),
+                    generator: false,
+                    short: true,
+                    arrow: false,
+                    sloppy: false,
+                };
                 self.lambda(place(constructor), lambda);
                 self.within(this(false), |noting| stmts.iter().for_each(|stmt| noting.stmt(stmt)));
             }

@@ -73,14 +73,11 @@ fn reaches_prototype(thing: &Thing) -> bool {
 
 /// Whether an object is a prototype that others share.
 fn is_shared_prototype(thing: &Thing) -> bool {
-    let names: Vec<&str> = thing.path.iter().map(|key| key.name().unwrap_or("…")).collect();
-    if names.contains(&"__proto__") {
+    let at = |wanted: &str| thing.path.iter().position(|key| key.name() == Some(wanted));
+    if at("__proto__").is_some() {
         return true;
     }
-    let Some(at) = names.iter().position(|name| *name == "prototype") else { return false };
-    match &thing.root {
-        // `Array.prototype`, but not that of a class of the source.
-        Root::Global => at == 1 || names[..at].contains(&"constructor"),
-        _ => names[..at].contains(&"constructor"),
-    }
+    let Some(prototype) = at("prototype") else { return false };
+    // `Array.prototype`, but not that of a class of the source.
+    thing.root == Root::Global && prototype == 1 || at("constructor").is_some_and(|at| at < prototype)
 }

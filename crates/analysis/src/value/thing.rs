@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use smallvec::SmallVec;
 use swc_atoms::Atom;
 
 use super::Value;
@@ -90,7 +91,7 @@ impl Key {
 
 impl Thing {
     /// The names of the path, if all are known.
-    pub(crate) fn names(&self) -> Option<Vec<&str>> {
+    pub(crate) fn names(&self) -> Option<SmallVec<[&str; 6]>> {
         self.path.iter().map(Key::name).collect()
     }
 

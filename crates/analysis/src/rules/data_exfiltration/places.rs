@@ -2,14 +2,18 @@
 
 use crate::rules::flow::{At, Call, Flow, Key, Kind};
 use crate::rules::network_access::{GLOBALS, is_network};
-use crate::value::Thing;
+use crate::value::{Root, Thing};
 
 /// How far an address is followed through names and calls.
 const STEPS: u32 = 10;
 
 /// Whether a thing reaches the network.
 pub(super) fn is_way_out(thing: &Thing) -> bool {
-    GLOBALS.iter().any(|path| thing.is_global_below(path)) || thing.module().is_some_and(is_network)
+    match &thing.root {
+        Root::Global => GLOBALS.iter().any(|path| thing.is_global_below(path)),
+        Root::Module(_) => thing.module().is_some_and(is_network),
+        _ => false,
+    }
 }
 
 /// Whether an expression begins with an address that the source names.
