@@ -8,6 +8,7 @@
 
 mod call;
 mod evaluate;
+mod forms;
 mod known;
 mod members;
 mod methods;
@@ -21,12 +22,14 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use swc_atoms::Atom;
 use swc_common::{Span, Spanned, SyntaxContext};
 use swc_ecma_ast::{
-    ArrowExpr, ArrowFunctionBody, Class, Expr, ExprOrSpread, Function, Id, Ident, MemberExpr, MemberProp, ObjectLit,
-    ObjectPatProp, OptChainBase, Pat, Program, Stmt, TsEntityName,
+    ArrowExpr, ArrowFunctionBody, Class, Expr, ExprOrSpread, Function, Id, Ident, MemberProp, ObjectLit, Pat, Program,
+    Stmt,
 };
 
 use crate::value::{Key, Known, Root, Value};
 use call::Frame;
+pub(crate) use forms::{bare, entity};
+use forms::{ids, returns_this};
 
 /// How many steps through names and members one value may take.
 const STEPS: u32 = 60;
@@ -122,13 +125,19 @@ enum Given<'a> {
 struct Lambda<'a> {
     params: Vec<&'a Pat>,
     body: Body<'a>,
-    generator: bool,
-    /// Whether it is short enough to be worked out: what decodes something is.
-    short: bool,
-    /// Whether its `this` is the one around it.
-    arrow: bool,
-    /// Whether its `this` is the global object where it is called by its name.
-    sloppy: bool,
+    /// Whether calls of it are worked out: it is short, as what decodes something is, and no generator.
+    followed: bool,
+    this: This,
+}
+
+/// What `this` is in a function that is called by its name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum This {
+    /// What it is around the function.
+    Around,
+    /// The global object, where the source is not strict.
+    Global,
+    Nothing,
 }
 
 #[derive(Clone, Copy)]
@@ -144,10 +153,8 @@ impl<'a> Lambda<'a> {
         Self {
             params,
             body: Body::Block(stmts),
-            generator: function.is_generator,
-            short: is_short(function.span),
-            arrow: false,
-            sloppy: true,
+            followed: is_short(function.span) && !function.is_generator,
+            this: This::Global,
         }
     }
 
@@ -156,14 +163,7 @@ impl<'a> Lambda<'a> {
             ArrowFunctionBody::Expr(expr) => Body::Expr(expr),
             ArrowFunctionBody::FunctionBody(body) => Body::Block(&body.stmts),
         };
-        Self {
-            params: arrow.params.iter().collect(),
-            body,
-            generator: false,
-            short: is_short(arrow.span),
-            arrow: true,
-            sloppy: false,
-        }
+        Self { params: arrow.params.iter().collect(), body, followed: is_short(arrow.span), this: This::Around }
     }
 }
 
@@ -349,62 +349,5 @@ impl<'a> Names<'a> {
             },
             _ => Value::Unknown,
         }
-    }
-}
-
-/// An expression without brackets and casts around it.
-pub(crate) fn bare(expr: &Expr) -> &Expr {
-    match expr {
-        Expr::Paren(paren) => bare(&paren.expr),
-        Expr::Seq(seq) => seq.exprs.last().map_or(expr, |last| bare(last)),
-        Expr::TsAs(cast) => bare(&cast.expr),
-        Expr::TsNonNull(cast) => bare(&cast.expr),
-        Expr::TsSatisfies(cast) => bare(&cast.expr),
-        Expr::TsConstAssertion(cast) => bare(&cast.expr),
-        Expr::TsTypeAssertion(cast) => bare(&cast.expr),
-        Expr::OptChain(chain) => match &*chain.base {
-            OptChainBase::Member(_) | OptChainBase::Call(_) => expr,
-        },
-        _ => expr,
-    }
-}
-
-/// Whether this is `function () { return this }`: called, it gives the global object.
-fn returns_this(expr: &Expr) -> bool {
-    let Expr::Fn(function) = bare(expr) else { return false };
-    let statements = function.function.body.as_ref().map(|body| body.stmts.as_slice()).unwrap_or_default();
-    matches!(statements, [Stmt::Return(returned)]
-        if returned.arg.as_deref().is_some_and(|arg| matches!(bare(arg), Expr::This(_))))
-}
-
-/// All names of a pattern.
-fn ids(pat: &Pat, found: &mut Vec<Id>) {
-    match pat {
-        Pat::Ident(ident) => found.push(ident.to_id()),
-        Pat::Array(array) => array.elems.iter().flatten().for_each(|elem| ids(elem, found)),
-        Pat::Rest(rest) => ids(&rest.arg, found),
-        Pat::Assign(assign) => ids(&assign.left, found),
-        Pat::Object(object) => {
-            for prop in &object.props {
-                match prop {
-                    ObjectPatProp::KeyValue(pair) => ids(&pair.value, found),
-                    ObjectPatProp::Assign(short) => found.push(short.key.to_id()),
-                    ObjectPatProp::Rest(rest) => ids(&rest.arg, found),
-                }
-            }
-        }
-        Pat::Expr(_) | Pat::Invalid(_) => {}
-    }
-}
-
-/// What `import a = b.c` gives a name to.
-pub(crate) fn entity(name: &TsEntityName) -> Expr {
-    match name {
-        TsEntityName::Ident(ident) => Expr::Ident(ident.clone()),
-        TsEntityName::TsQualifiedName(name) => Expr::Member(MemberExpr {
-            span: name.span,
-            obj: Box::new(entity(&name.left)),
-            prop: MemberProp::Ident(name.right.clone()),
-        }),
     }
 }

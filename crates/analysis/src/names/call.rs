@@ -12,7 +12,7 @@ use swc_ecma_ast::{
 };
 
 use super::evaluate::either;
-use super::{Body, Names, bare};
+use super::{Body, Names, This, bare};
 use crate::fold;
 use crate::value::{Known, Root, Value, whole};
 
@@ -34,7 +34,7 @@ impl Names<'_> {
     pub(super) fn call(&self, function: u32, this: Option<&Value>, args: &[Value]) -> Value {
         let somewhere = || Value::thing(Root::Somewhere, Vec::new());
         let lambda = &self.functions[function as usize];
-        if lambda.generator || !lambda.short || self.frames.borrow().len() >= DEPTH || self.budget.get() == 0 {
+        if !lambda.followed || self.frames.borrow().len() >= DEPTH || self.budget.get() == 0 {
             return somewhere();
         }
         let known = args.iter().any(Value::is_known) || this.is_some();
@@ -45,11 +45,11 @@ impl Names<'_> {
             // A function that calls itself gives nothing that is known.
             self.returned.borrow_mut().insert(function, somewhere());
         }
-        let this = match this {
-            Some(this) => Some(this.clone()),
-            None if lambda.sloppy => Some(Value::thing(Root::Global, Vec::new())),
-            None if lambda.arrow => None,
-            None => Some(Value::Undefined),
+        let this = match (this, lambda.this) {
+            (_, This::Around) => None,
+            (Some(this), _) => Some(this.clone()),
+            (None, This::Global) => Some(Value::thing(Root::Global, Vec::new())),
+            (None, This::Nothing) => Some(Value::Undefined),
         };
         self.frames.borrow_mut().push(Frame { names: FxHashMap::default(), this });
         for (index, pat) in lambda.params.iter().enumerate() {

@@ -3,7 +3,7 @@
 use swc_ecma_ast::{ClassMember, ParamOrTsParamProp, TsParamPropParam};
 
 use super::noting::Noting;
-use super::{Body, Lambda, place};
+use super::{Body, Lambda, This, place};
 use crate::value::{Known, Root, Value};
 use crate::walk::Walk;
 
@@ -24,14 +24,7 @@ impl<'a> Noting<'a> {
                     }
                 }
                 let stmts = constructor.body.as_ref().map_or(&[][..], |body| &body.stmts);
-                let lambda = Lambda {
-                    params,
-                    body: Body::Block(stmts),
-                    generator: false,
-                    short: true,
-                    arrow: false,
-                    sloppy: false,
-                };
+                let lambda = Lambda { params, body: Body::Block(stmts), followed: true, this: This::Nothing };
                 self.lambda(place(constructor), lambda);
                 self.within(this(false), |noting| stmts.iter().for_each(|stmt| noting.stmt(stmt)));
             }

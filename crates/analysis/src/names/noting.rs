@@ -7,7 +7,7 @@ use swc_ecma_ast::{
     TsEnumDecl, TsEnumMemberId, TsModuleRef, VarDecl,
 };
 
-use super::{Binding, Given, Lambda, Names, Origin, bare, entity, place};
+use super::{Binding, Given, Lambda, Names, Origin, This, bare, entity, place};
 use crate::value::{Key, Known, Literal, Root, Value};
 use crate::walk::{self, Walk};
 use swc_common::Spanned;
@@ -75,7 +75,9 @@ impl<'a> Noting<'a> {
     }
 
     pub(super) fn lambda(&mut self, at: usize, mut lambda: Lambda<'a>) -> u32 {
-        lambda.sloppy &= !self.strict;
+        if self.strict && lambda.this == This::Global {
+            lambda.this = This::Nothing;
+        }
         let number = u32::try_from(self.names.functions.len()).unwrap_or(u32::MAX);
         self.names.functions.push(lambda);
         self.names.numbers.insert(at, number);
