@@ -46,9 +46,9 @@ impl Value {
         if text.len() > TEXT { Self::Unknown } else { Self::Text(text.into()) }
     }
 
-    /// A name, as the text that it is.
+    /// A name or text of the source.
     pub(crate) fn name(name: &Atom) -> Self {
-        Self::Text(name.clone())
+        if name.len() > TEXT { Self::Unknown } else { Self::Text(name.clone()) }
     }
 
     pub(crate) fn thing(root: Root, path: Vec<Key>) -> Self {

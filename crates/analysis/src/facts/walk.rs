@@ -3,9 +3,9 @@
 use swc_atoms::Atom;
 use swc_common::{Span, Spanned};
 use swc_ecma_ast::{
-    AssignExpr, AssignTarget, BinExpr, BinaryOp, CallExpr, Callee, Expr, ExprOrSpread, Ident, ImportDecl, Lit,
-    MemberExpr, MemberProp, MetaPropExpr, MetaPropKind, NewExpr, OptCall, OptChainBase, Regex, SimpleAssignTarget, Str,
-    TaggedTpl, TplElement, TsEnumMember, TsInterfaceDecl, TsModuleRef, TsTypeAliasDecl, TsTypeAnn, TsTypeParamDecl,
+    AssignExpr, AssignTarget, BinExpr, BinaryOp, CallExpr, Callee, Expr, ExprOrSpread, Ident, ImportDecl, MemberExpr,
+    MemberProp, MetaPropExpr, MetaPropKind, NewExpr, OptCall, OptChainBase, Regex, SimpleAssignTarget, Str, TaggedTpl,
+    TplElement, TsEnumMember, TsInterfaceDecl, TsModuleRef, TsTypeAliasDecl, TsTypeAnn, TsTypeParamDecl,
     TsTypeParamInstantiation, UnaryExpr, UnaryOp, UpdateExpr, VarDeclarator,
 };
 use swc_ecma_visit::{Visit, VisitWith};
@@ -347,10 +347,6 @@ impl Visit for Walk<'_> {
 
     fn visit_ident(&mut self, ident: &Ident) {
         self.facts.idents.push((ident.sym.clone(), ident.span));
-    }
-
-    fn visit_lit(&mut self, lit: &Lit) {
-        lit.visit_children_with(self);
     }
 
     // Types do nothing.

@@ -155,7 +155,7 @@ impl Names<'_> {
     pub(crate) fn prop_name(&self, name: &PropName) -> Value {
         match name {
             PropName::Ident(name) => Value::name(&name.sym),
-            PropName::Str(text) => Value::text(&text.value.to_string_lossy()),
+            PropName::Str(text) => Value::name(&text.value.to_atom_lossy()),
             PropName::Num(number) => Value::Number(number.value),
             PropName::Computed(computed) => self.value(&computed.expr),
             PropName::BigInt(_) => Value::Unknown,
@@ -352,7 +352,7 @@ pub(super) fn either(first: Value, second: impl FnOnce() -> Value) -> Value {
 
 fn literal(lit: &Lit) -> Value {
     match lit {
-        Lit::Str(text) => Value::text(&text.value.to_string_lossy()),
+        Lit::Str(text) => Value::name(&text.value.to_atom_lossy()),
         Lit::Num(number) => Value::Number(number.value),
         Lit::Bool(value) => Value::Bool(value.value),
         Lit::Null(_) => Value::Null,

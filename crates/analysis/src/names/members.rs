@@ -1,6 +1,6 @@
-//! What the members of a class make, and what `this` is in them.
+//! What the members of a class make, and what `this` is in them; the members of an `enum`.
 
-use swc_ecma_ast::{ClassMember, ParamOrTsParamProp, TsParamPropParam};
+use swc_ecma_ast::{ClassMember, ParamOrTsParamProp, TsEnumDecl, TsEnumMemberId, TsParamPropParam};
 
 use super::noting::Noting;
 use super::{Body, Lambda, This, place};
@@ -46,5 +46,18 @@ impl<'a> Noting<'a> {
             ClassMember::AutoAccessor(accessor) => accessor.value.iter().for_each(|value| self.expr(value)),
             ClassMember::TsIndexSignature(_) | ClassMember::Empty(_) => {}
         }
+    }
+
+    pub(super) fn enumeration(&mut self, declaration: &'a TsEnumDecl) {
+        let mut members = rustc_hash::FxHashMap::default();
+        for member in &declaration.members {
+            let name = match &member.id {
+                TsEnumMemberId::Ident(name) => name.sym.to_string(),
+                TsEnumMemberId::Str(name) => name.value.to_string_lossy().into_owned(),
+            };
+            let value = member.init.as_ref().map_or(Value::Unknown, |init| self.names.value(init));
+            members.insert(name, value);
+        }
+        self.names.enums.insert(declaration.id.to_id(), members);
     }
 }

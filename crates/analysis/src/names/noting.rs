@@ -4,7 +4,7 @@ use swc_ecma_ast::{
     ArrowExpr, AssignExpr, AssignOp, AssignTarget, AssignTargetPat, BindingIdent, CallExpr, Callee, Class, Decl,
     DefaultDecl, Expr, ExprOrSpread, ForHead, Function, Id, Ident, ImportDecl, ImportSpecifier, MemberExpr, MemberProp,
     ModuleDecl, ModuleExportName, ModuleItem, ObjectLit, Program, Prop, PropOrSpread, SimpleAssignTarget, Stmt,
-    TsEnumDecl, TsEnumMemberId, TsModuleRef, VarDecl,
+    TsModuleRef, VarDecl,
 };
 
 use super::{Binding, Given, Lambda, Names, Origin, This, bare, entity, place};
@@ -96,19 +96,6 @@ impl<'a> Noting<'a> {
     pub(super) fn method(&mut self, function: &'a Function, this: Option<Known>) {
         self.lambda(place(function), Lambda::of_function(function));
         self.within(this, |noting| walk::walk_function(noting, function));
-    }
-
-    fn enumeration(&mut self, declaration: &'a TsEnumDecl) {
-        let mut members = rustc_hash::FxHashMap::default();
-        for member in &declaration.members {
-            let name = match &member.id {
-                TsEnumMemberId::Ident(name) => name.sym.to_string(),
-                TsEnumMemberId::Str(name) => name.value.to_string_lossy().into_owned(),
-            };
-            let value = member.init.as_ref().map_or(Value::Unknown, |init| self.names.value(init));
-            members.insert(name, value);
-        }
-        self.names.enums.insert(declaration.id.to_id(), members);
     }
 
     fn import(&mut self, import: &'a ImportDecl) {
