@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::facts::Facts;
-use crate::value::{Thing, Value};
+use crate::value::{Root, Thing, Value};
 
 /// One kind of thing that a host can hand to a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -175,6 +175,9 @@ impl Capabilities {
 
 /// The capability behind a global.
 fn used(thing: &Thing) -> Option<Capability> {
+    if !matches!(thing.root, Root::Global | Root::Module(_)) {
+        return None;
+    }
     let below = |path: &[&str]| thing.is_global_below(path);
     if crate::rules::NETWORK.iter().any(|path| below(path)) {
         return Some(Capability::Net);

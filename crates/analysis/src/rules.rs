@@ -74,11 +74,13 @@ pub(crate) struct Source<'a> {
     pub(crate) facts: &'a Facts,
     flow: OnceCell<Flow<'a>>,
     uses: OnceCell<Uses>,
+    /// The parts of the source that are gone through for ever, as byte positions of its tree.
+    endless: OnceCell<Vec<(u32, u32)>>,
 }
 
 impl<'a> Source<'a> {
     pub(crate) fn new(text: &'a str, program: &'a Program, names: &'a Names<'a>, facts: &'a Facts) -> Self {
-        Self { text, program, names, facts, flow: OnceCell::new(), uses: OnceCell::new() }
+        Self { text, program, names, facts, flow: OnceCell::new(), uses: OnceCell::new(), endless: OnceCell::new() }
     }
 
     /// Where values go, for the rules that ask for it.

@@ -61,7 +61,6 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         depth: 0,
         breaks: false,
         returns: false,
-        endless: None,
     };
     source.program.visit_with(&mut walk);
     // `const wait = (ms) => new Promise((done) => setTimeout(done, ms))`, called with a constant.
@@ -133,8 +132,6 @@ struct Walk<'a, 's> {
     /// Whether something leaves the loop, and the loops around it.
     breaks: bool,
     returns: bool,
-    /// The parts of the source that are gone through for ever.
-    endless: Option<Vec<(u32, u32)>>,
 }
 
 impl Walk<'_, '_> {
@@ -276,7 +273,7 @@ impl Walk<'_, '_> {
         if self.loops.is_empty() {
             return None;
         }
-        let endless = self.endless.get_or_insert_with(|| unbounded_operation::endless_ranges(self.source));
+        let endless = unbounded_operation::endless_ranges(self.source);
         endless.iter().take(64).find(|(start, end)| (*start..*end).contains(&span.lo.0)).copied()
     }
 

@@ -38,6 +38,7 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     let mut judge = Judge { names: source.names, uses: source.uses(), constant: HashMap::new() };
     judge.constant = constants(source.program, &judge);
     let flow = loops::of(source.program, &judge);
+    source.endless.get_or_init(|| flow.ranges.clone());
     for (span, why) in &flow.endless {
         findings.add(Severity::High, *span, (*why).to_owned(), LOOP);
     }
@@ -51,10 +52,12 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
 }
 
 /// The parts of a program, as byte positions of its tree, that are gone through for ever.
-pub(super) fn endless_ranges(source: &Source<'_>) -> Vec<(u32, u32)> {
-    let mut judge = Judge { names: source.names, uses: source.uses(), constant: HashMap::new() };
-    judge.constant = constants(source.program, &judge);
-    loops::of(source.program, &judge).ranges
+pub(super) fn endless_ranges<'a>(source: &'a Source<'_>) -> &'a [(u32, u32)] {
+    source.endless.get_or_init(|| {
+        let mut judge = Judge { names: source.names, uses: source.uses(), constant: HashMap::new() };
+        judge.constant = constants(source.program, &judge);
+        loops::of(source.program, &judge).ranges
+    })
 }
 
 /// The functions that do nothing but return something that is certainly true, or false.
