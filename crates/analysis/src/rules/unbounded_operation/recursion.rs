@@ -12,8 +12,8 @@ use std::collections::HashMap;
 
 use swc_common::Span;
 use swc_ecma_ast::{
-    ArrowExpr, ArrowFunctionBody, CallExpr, Callee, Class, ClassMember, Expr, Function, Id, NewExpr, ObjectLit, Pat,
-    Program, Prop, PropOrSpread, VarDeclarator,
+    ArrowExpr, ArrowFunctionBody, CallExpr, Callee, Class, ClassMember, Expr, Function, Id, MethodKind, NewExpr,
+    ObjectLit, Pat, Program, Prop, PropOrSpread, VarDeclarator,
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
@@ -35,6 +35,17 @@ pub(super) enum Key {
     Method(u32, String),
     Get(u32, String),
     Set(u32, String),
+}
+
+impl Key {
+    /// A method, getter or setter of this name.
+    fn of(kind: MethodKind, at: u32, name: String) -> Self {
+        match kind {
+            MethodKind::Method => Self::Method(at, name),
+            MethodKind::Getter => Self::Get(at, name),
+            MethodKind::Setter => Self::Set(at, name),
+        }
+    }
 }
 
 /// The functions that never come to an end, and their names.
@@ -198,22 +209,12 @@ impl Walk<'_> {
                 ClassMember::Method(method) if !method.function.is_generator => {
                     let Some(name) = key_name(&method.key) else { continue };
                     let calls = self.function_body(&name, &method.function);
-                    let key = match method.kind {
-                        swc_ecma_ast::MethodKind::Method => Key::Method(at, name),
-                        swc_ecma_ast::MethodKind::Getter => Key::Get(at, name),
-                        swc_ecma_ast::MethodKind::Setter => Key::Set(at, name),
-                    };
-                    self.note(key, method.function.span, calls);
+                    self.note(Key::of(method.kind, at, name), method.function.span, calls);
                 }
                 ClassMember::PrivateMethod(method) if !method.function.is_generator => {
                     let name = format!("#{}", method.key.name);
                     let calls = self.function_body(&name, &method.function);
-                    let key = match method.kind {
-                        swc_ecma_ast::MethodKind::Method => Key::Method(at, name),
-                        swc_ecma_ast::MethodKind::Getter => Key::Get(at, name),
-                        swc_ecma_ast::MethodKind::Setter => Key::Set(at, name),
-                    };
-                    self.note(key, method.function.span, calls);
+                    self.note(Key::of(method.kind, at, name), method.function.span, calls);
                 }
                 ClassMember::Constructor(constructor) => {
                     if let Some(body) = &constructor.body {

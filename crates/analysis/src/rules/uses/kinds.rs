@@ -125,6 +125,37 @@ pub(in super::super) fn method(name: &str, args: usize) -> Kind {
 
 /// Methods of lists, maps, texts and numbers that change nothing.
 pub(in super::super) fn harmless_method(name: &str) -> bool {
+    plain_method(name)
+        || matches!(
+            name,
+            "trimStart"
+                | "trimEnd"
+                | "substr"
+                | "keys"
+                | "values"
+                | "entries"
+                | "map"
+                | "filter"
+                | "forEach"
+                | "reduce"
+                | "some"
+                | "every"
+                | "find"
+                | "findIndex"
+                | "flatMap"
+                | "flat"
+                | "replace"
+                | "replaceAll"
+                | "localeCompare"
+                | "toSorted"
+                | "toReversed"
+                | "valueOf"
+                | "normalize"
+        )
+}
+
+/// Those of them that call nobody back, whatever they are given.
+fn plain_method(name: &str) -> bool {
     matches!(
         name,
         "slice"
@@ -138,12 +169,9 @@ pub(in super::super) fn harmless_method(name: &str) -> bool {
             | "has"
             | "join"
             | "trim"
-            | "trimStart"
-            | "trimEnd"
             | "startsWith"
             | "endsWith"
             | "substring"
-            | "substr"
             | "split"
             | "concat"
             | "toUpperCase"
@@ -151,28 +179,8 @@ pub(in super::super) fn harmless_method(name: &str) -> bool {
             | "padStart"
             | "padEnd"
             | "repeat"
-            | "keys"
-            | "values"
-            | "entries"
             | "toString"
             | "toFixed"
-            | "map"
-            | "filter"
-            | "forEach"
-            | "reduce"
-            | "some"
-            | "every"
-            | "find"
-            | "findIndex"
-            | "flatMap"
-            | "flat"
-            | "replace"
-            | "replaceAll"
-            | "localeCompare"
-            | "toSorted"
-            | "toReversed"
-            | "valueOf"
-            | "normalize"
     )
 }
 
@@ -183,43 +191,10 @@ pub(in super::super) fn is_harmless(callee: &Expr, args: &[ExprOrSpread], names:
         Expr::Fn(_) | Expr::Arrow(_) => true,
         Expr::Member(member) => {
             let Some(name) = own_key(&member.prop) else { return false };
-            let text = matches!(
-                &*name,
-                "push"
-                    | "unshift"
-                    | "pop"
-                    | "shift"
-                    | "splice"
-                    | "add"
-                    | "set"
-                    | "delete"
-                    | "slice"
-                    | "charAt"
-                    | "charCodeAt"
-                    | "codePointAt"
-                    | "at"
-                    | "indexOf"
-                    | "lastIndexOf"
-                    | "includes"
-                    | "has"
-                    | "join"
-                    | "trim"
-                    | "startsWith"
-                    | "endsWith"
-                    | "substring"
-                    | "split"
-                    | "concat"
-                    | "toUpperCase"
-                    | "toLowerCase"
-                    | "padStart"
-                    | "padEnd"
-                    | "repeat"
-                    | "toString"
-                    | "toFixed"
-            );
+            let changing = matches!(&*name, "push" | "unshift" | "pop" | "shift" | "splice" | "add" | "set" | "delete");
             let this = matches!(bare(&member.obj), Expr::This(_) | Expr::SuperProp(_));
             let callback = harmless_method(&name) && !args.iter().any(given);
-            (!this && (text || callback)) || is_global(callee, names)
+            (!this && (changing || plain_method(&name) || callback)) || is_global(callee, names)
         }
         _ => is_global(callee, names),
     }
