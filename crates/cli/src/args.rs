@@ -1,10 +1,18 @@
 //! What can be typed.
 
+mod store;
+
+use std::path::PathBuf;
+
 use clap::{Parser, Subcommand, ValueEnum};
+use etcetera::BaseStrategy as _;
 use toolcell::{Budget, Kind, Lang, SandboxConfig};
 
 use crate::Streams;
 use crate::exit::Exit;
+use crate::failure::Failure;
+
+pub(crate) use store::{AuditArgs, AuditCommand, ExportArgs, FsckArgs, GcArgs, ImportArgs};
 
 /// Runs the tools that an agent writes, each call in a sealed cell.
 #[derive(Debug, Parser)]
@@ -18,11 +26,28 @@ pub(crate) struct Args {
     #[arg(long, global = true, value_name = "LANG")]
     lang: Option<LangName>,
 
+    /// Directory of the store [default: `TOOLCELL_DIR`, else `toolcell` in the user's data directory]
+    #[arg(long, global = true, value_name = "DIR")]
+    dir: Option<PathBuf>,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
 impl Args {
+    /// The directory of the store: the option, else `TOOLCELL_DIR`, else one in the user's data directory (the XDG Base
+    /// Directory Specification).
+    pub(crate) fn dir(&self) -> Result<PathBuf, Failure> {
+        let said = self.dir.clone().or_else(|| std::env::var_os("TOOLCELL_DIR").map(PathBuf::from));
+        match said.filter(|dir| !dir.as_os_str().is_empty()) {
+            Some(dir) => Ok(dir),
+            None => match etcetera::base_strategy::Xdg::new() {
+                Ok(base) => Ok(base.data_dir().join("toolcell")),
+                Err(_) => Err(Failure::NoHome),
+            },
+        }
+    }
+
     /// The language: the option, else `TOOLCELL_LANG`, else the locale.
     pub(crate) fn lang(&self) -> Lang {
         match self.lang {
@@ -50,8 +75,18 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Answer requests, one JSON object a line, from standard input
     Batch(SandboxArgs),
-    /// Say what this machine gives, and whether Toolcell works here
+    /// Say what this machine gives, whether Toolcell works here, and how its store is
     Doctor(SandboxArgs),
+    /// Look at everything in the store, and mend it
+    Fsck(FsckArgs),
+    /// Collect what was deleted a while ago, and what nothing refers to
+    Gc(GcArgs),
+    /// Write tools into one file
+    Export(ExportArgs),
+    /// Take in the tools of such a file
+    Import(ImportArgs),
+    /// Show what was tried, or verify the log of it
+    Audit(AuditArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -112,7 +147,7 @@ pub(crate) struct CheckArgs {
 
 impl CheckArgs {
     /// What the tools ask for, where that is said.
-    pub(crate) fn capabilities(&self) -> Result<Option<toolcell::Capabilities>, crate::failure::Failure> {
+    pub(crate) fn capabilities(&self) -> Result<Option<toolcell::Capabilities>, Failure> {
         let names = self.capabilities.as_deref().map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
         names.map(|names| crate::check::named(&names)).transpose()
     }

@@ -1,13 +1,19 @@
 //! `doctor`: says what this machine gives, and proves with one call whether Toolcell works on it.
 
+use std::path::Path;
+
 use rustix::process::{Resource, getrlimit};
 use serde::Serialize;
 use toolcell::{Budget, Draft, ENGINE_VERSION, GUEST_DIGEST, Kind, Outcome, Params, Precheck, Run, Toolbox};
 
+use toolcell::store::{Access, Health, Mending, Settings, Store, fsck};
+
 use crate::Streams;
+use crate::answer::visible;
 use crate::args::SandboxArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::fsck::{print_problems, summary};
 
 /// What was found.
 #[derive(Debug, Serialize)]
@@ -23,6 +29,52 @@ struct Findings {
     fuel: u64,
     load_fuel: u64,
     first_call_ms: f64,
+    store: StoreFindings,
+}
+
+/// How the store is.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StoreFindings {
+    directory: String,
+    /// Why it cannot be opened, or does not exist.
+    error: Option<String>,
+    access: Option<&'static str>,
+    health: Option<Health>,
+    /// What is wrong with the audit log.
+    audit: Vec<String>,
+}
+
+impl StoreFindings {
+    /// Looks at a store, if there is one; none yet is fine.
+    fn look(dir: &Path) -> Self {
+        let directory = dir.display().to_string();
+        let none = Self { directory, error: None, access: None, health: None, audit: Vec::new() };
+        if !dir.exists() {
+            return none;
+        }
+        let health = match fsck(dir, Mending::Look) {
+            Ok(health) => health,
+            Err(error) => return Self { error: Some(error.to_string()), ..none },
+        };
+        let store = match Store::open_existing(dir, &Settings::default()) {
+            Ok(store) => store,
+            Err(error) => return Self { error: Some(error.to_string()), health: Some(health), ..none },
+        };
+        let access = Some(match store.access() {
+            Access::Full => "read and write",
+            Access::ReadOnly => "read-only: runs are not recorded",
+        });
+        let audit = match store.audit().verify(None) {
+            Ok(verdict) => verdict.problems.iter().map(ToString::to_string).collect(),
+            Err(error) => vec![error.to_string()],
+        };
+        Self { access, health: Some(health), audit, ..none }
+    }
+
+    fn is_good(&self) -> bool {
+        self.error.is_none() && self.audit.is_empty() && self.health.as_ref().is_none_or(Health::is_good)
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -31,7 +83,7 @@ struct PassedOver {
     reason: String,
 }
 
-pub(crate) fn run(args: SandboxArgs, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(args: SandboxArgs, dir: &Path, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
     let toolbox = Toolbox::new(&args.config())?;
     let draft = Draft::from_bytes("doctor.js", b"const execute = ({ numbers }) => numbers.reduce((a, b) => a + b)")?;
     let params = Params::parse(r#"{"numbers": [1, 2, 3]}"#)?;
@@ -52,6 +104,7 @@ pub(crate) fn run(args: SandboxArgs, json: bool, streams: &mut Streams<'_>) -> R
         fuel: report.usage.fuel,
         load_fuel: report.usage.load_fuel,
         first_call_ms: (report.usage.duration.as_secs_f64() * 1e6).round() / 1e3,
+        store: StoreFindings::look(dir),
     };
     if json {
         let text = serde_json::to_string(&findings).map_err(std::io::Error::from)?;
@@ -59,7 +112,11 @@ pub(crate) fn run(args: SandboxArgs, json: bool, streams: &mut Streams<'_>) -> R
     } else {
         print_text(&findings, toolbox.image(), streams)?;
     }
-    Ok(if findings.works { Exit::Done } else { Exit::Bug })
+    Ok(match (findings.works, findings.store.is_good()) {
+        (true, true) => Exit::Done,
+        (true, false) => Exit::Integrity,
+        (false, _) => Exit::Bug,
+    })
 }
 
 fn print_text(findings: &Findings, image: Kind, streams: &mut Streams<'_>) -> std::io::Result<()> {
@@ -81,5 +138,21 @@ fn print_text(findings: &Findings, image: Kind, streams: &mut Streams<'_>) -> st
     writeln!(out, "address space  {space}")?;
     writeln!(out, "cores          {}", findings.cores)?;
     writeln!(out, "first call     {} ms, {} fuel", findings.first_call_ms, findings.fuel)?;
+    print_store(&findings.store, streams)?;
+    let out = &mut *streams.output;
     writeln!(out, "{}", if findings.works { "works" } else { "does not work: the first call gave a wrong answer" })
+}
+
+fn print_store(store: &StoreFindings, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    let state = match (&store.error, store.access) {
+        (Some(error), _) => visible(error),
+        (None, Some(access)) => access.to_owned(),
+        (None, None) => "none yet".to_owned(),
+    };
+    writeln!(streams.output, "store          {} ({state})", visible(&store.directory))?;
+    if let Some(health) = &store.health {
+        writeln!(streams.output, "               {}", summary(health))?;
+        print_problems(health, streams)?;
+    }
+    store.audit.iter().try_for_each(|problem| writeln!(streams.output, "wrong: audit log: {}", visible(problem)))
 }

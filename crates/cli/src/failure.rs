@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use toolcell::{DraftError, ExecError, JsonError, Lang, StartError, headline};
+use toolcell::{DraftError, ExecError, JsonError, Lang, NameError, StartError, headline, store};
 
 use crate::Streams;
 use crate::answer::{Answer, ErrorBody, visible};
@@ -29,8 +29,36 @@ pub(crate) enum Failure {
     Start(StartError),
     /// The sandbox did not take the call.
     Exec(ExecError),
+    /// There is nothing to find the store by.
+    NoHome,
+    /// A bundle was to be signed, and is not.
+    NotSigned { path: String },
+    /// The store refuses, or fails.
+    Store(StoreFailure),
     /// Standard input or output failed.
     Stream(std::io::Error),
+}
+
+/// What a store says of what it did not do.
+#[derive(Debug)]
+pub(crate) struct StoreFailure {
+    code: &'static str,
+    message: String,
+    hint: Option<&'static str>,
+}
+
+impl StoreFailure {
+    /// What the code means for the process.
+    fn exit(&self) -> Exit {
+        match self.code {
+            "integrity" | "bundle-invalid" => Exit::Integrity,
+            "store-invalid" | "tool-not-found" | "id-ambiguous" | "name-taken" | "not-deleted"
+            | "version-not-found" => Exit::NotFound,
+            "critical-risk" | "signature-untrusted" | "store-owner" => Exit::Refused,
+            "tool-limit-reached" | "disk-full" | "store-busy" => Exit::Limit,
+            _ => Exit::Usage,
+        }
+    }
 }
 
 impl Failure {
@@ -46,6 +74,9 @@ impl Failure {
             | Self::ParamsNotUtf8
             | Self::OneInput => Exit::Usage,
             Self::Exec(ExecError::Source(_) | ExecError::Refused(_)) => Exit::Refused,
+            Self::NoHome => Exit::Usage,
+            Self::NotSigned { .. } => Exit::Refused,
+            Self::Store(failure) => failure.exit(),
             Self::Start(error) if error.code() == "integrity" => Exit::Integrity,
             Self::Exec(error) if error.code() == "limit-invalid" => Exit::Usage,
             Self::Start(_) | Self::Exec(_) => Exit::Limit,
@@ -67,6 +98,9 @@ impl Failure {
             Self::OneInput | Self::UnknownCapability { .. } => "usage",
             Self::Start(error) => error.code(),
             Self::Exec(error) => error.code(),
+            Self::NoHome => "usage",
+            Self::NotSigned { .. } => "signature-missing",
+            Self::Store(failure) => failure.code,
             Self::Stream(_) => "stream",
         }
     }
@@ -83,6 +117,9 @@ impl Failure {
             }
             Self::Start(error) => Some(error.hint()),
             Self::Exec(error) => Some(error.hint()),
+            Self::NoHome => Some("name a directory with --dir, or set HOME"),
+            Self::NotSigned { .. } => Some("a signature is a file beside the bundle that ends in .minisig"),
+            Self::Store(failure) => failure.hint,
             Self::Stream(_) => None,
         }
     }
@@ -98,6 +135,9 @@ impl Failure {
             Self::OneInput => "the tool and its parameters cannot both come from standard input".to_owned(),
             Self::Start(error) => error.to_string(),
             Self::Exec(error) => error.to_string(),
+            Self::NoHome => "there is no home directory to find the store in".to_owned(),
+            Self::NotSigned { path } => format!("{path} is not signed"),
+            Self::Store(failure) => failure.message.clone(),
             Self::Stream(error) => reason(error),
         }
     }
@@ -148,6 +188,26 @@ fn reason(error: &std::io::Error) -> String {
         ErrorKind::IsADirectory => "is a directory".to_owned(),
         _ => error.to_string(),
     }
+}
+
+/// The errors of the store's verbs have all the same form.
+macro_rules! from_store {
+    ($($error:ty, |$it:ident| $hint:expr;)*) => {$(
+        impl From<$error> for Failure {
+            fn from($it: $error) -> Self {
+                Self::Store(StoreFailure { code: $it.code(), message: $it.to_string(), hint: $hint })
+            }
+        }
+    )*};
+}
+
+from_store! {
+    store::OpenError, |error| Some(error.hint());
+    store::Fault, |error| Some(error.hint());
+    store::ExportError, |error| error.hint();
+    store::ImportError, |error| Some(error.hint());
+    store::SignatureError, |error| Some(error.hint());
+    NameError, |error| Some(error.hint());
 }
 
 impl From<DraftError> for Failure {

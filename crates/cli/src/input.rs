@@ -47,7 +47,7 @@ pub(crate) fn params(word: &str, streams: &mut Streams<'_>) -> Result<Params, Fa
 }
 
 /// At most `most` bytes.
-fn read(from: impl Read, most: u64) -> std::io::Result<Vec<u8>> {
+pub(crate) fn read(from: impl Read, most: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -1,7 +1,7 @@
 //! The operations as commands: turns words into verbs, and outcomes into exit codes.
 //!
-//! Reading order: [`args`] is what can be typed, [`exec`], [`batch`] and [`doctor`] are the commands, [`answer`] is
-//! what they print of a run, [`failure`] what they print where there was none, and [`exit`] the exit status.
+//! Reading order: [`args`] is what can be typed; [`exec`], [`check`], [`batch`], [`doctor`], and for the store [`fsck`],
+//! [`bundle`] and [`audit`], are the commands; [`answer`] is what they print of a run, [`failure`] what they print where there was none, and [`exit`] the exit status.
 //!
 //! Invariant: this is the only crate that knows arguments, streams and exit codes. Results go to stdout, everything
 //! else to stderr.
@@ -13,12 +13,15 @@
 
 mod answer;
 mod args;
+mod audit;
 mod batch;
+mod bundle;
 mod check;
 mod doctor;
 mod exec;
 mod exit;
 mod failure;
+mod fsck;
 mod input;
 mod sarif;
 
@@ -68,11 +71,17 @@ where
     };
     let lang = args.lang();
     let json = args.json;
+    let dir = args.dir();
     let done = match args.command {
         Command::Exec(exec) => exec::run(&exec, json, lang, &mut streams, cancel),
         Command::Check(check) => check::run(&check, json, lang, &mut streams),
         Command::Batch(batch) => batch::run(batch, &mut streams, cancel),
-        Command::Doctor(doctor) => doctor::run(doctor, json, &mut streams),
+        Command::Doctor(doctor) => dir.and_then(|dir| doctor::run(doctor, &dir, json, &mut streams)),
+        Command::Fsck(fsck) => dir.and_then(|dir| fsck::run(&fsck, &dir, json, &mut streams)),
+        Command::Gc(gc) => dir.and_then(|dir| fsck::gc(&gc, &dir, json, &mut streams)),
+        Command::Export(export) => dir.and_then(|dir| bundle::export_tools(&export, &dir, json, &mut streams)),
+        Command::Import(import) => dir.and_then(|dir| bundle::import_tools(&import, &dir, json, &mut streams)),
+        Command::Audit(audit) => dir.and_then(|dir| audit::run(&audit, &dir, json, &mut streams)),
     };
     done.unwrap_or_else(|failure| failure.print(json, lang, &mut streams))
 }

@@ -3,7 +3,17 @@
 //! Invariant: pure values. Nothing here touches a clock, a file, the environment, a thread or a random number.
 
 mod draft;
+mod id;
 mod message;
+mod name;
+mod notes;
+mod spec;
+mod status;
 
 pub use draft::{Draft, DraftError, Language, SOURCE_LIMIT};
+pub use id::{IdError, IdPrefix, ToolId};
 pub use message::{Lang, headline};
+pub use name::{Detail, NAME_LIMIT, NameError, OPERATIONS, ToolName};
+pub use notes::{DESCRIPTION_LIMIT, EXAMPLES_LIMIT, Notes, NotesError, TAG_LIMIT, TAGS_LIMIT};
+pub use spec::{DECLARATION_LIMIT, SpecError, ToolSpec, canonical};
+pub use status::Status;

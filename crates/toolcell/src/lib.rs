@@ -2,13 +2,15 @@
 //! hosts embed.
 //!
 //! A [`Toolbox`] holds a sandbox and the scripts that were prepared in it. [`Toolbox::exec`] runs a draft once and
-//! stores nothing.
+//! stores nothing. A [`store`] keeps tools; [`export`], [`import`] and [`collect`] are what is done with one as a whole.
 //!
 //! Invariant: this crate strings the parts together and adds no way around them.
 
+mod exchange;
 mod exec;
 mod toolbox;
 
+pub use exchange::{Bundle, collect, export, import, judge, repair};
 pub use exec::{ExecError, Precheck};
 pub use toolbox::Toolbox;
 pub use toolcell_analysis::{
@@ -20,4 +22,8 @@ pub use toolcell_host::{
     NoOperations, Operation, OperationFailure, Operations, OperationsOfCall, Outcome, Params, PartialSink, Place,
     Report, Run, SandboxConfig, StartError, Stop, Thrown, Timers, Until, Usage, Warning, WhenFull,
 };
-pub use toolcell_tool::{Draft, DraftError, Lang, Language, SOURCE_LIMIT, headline};
+pub use toolcell_store as store;
+pub use toolcell_tool::{
+    Draft, DraftError, IdPrefix, Lang, Language, NameError, Notes, SOURCE_LIMIT, Status, ToolId, ToolName, ToolSpec,
+    headline,
+};

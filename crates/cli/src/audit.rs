@@ -1,0 +1,99 @@
+//! `audit`: shows what was tried, and whether the log of it is as it was written.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use toolcell::store::audit::{Head, Line, Verdict};
+use toolcell::store::{Settings, Store};
+
+use crate::Streams;
+use crate::answer::visible;
+use crate::args::{AuditArgs, AuditCommand};
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+pub(crate) fn run(args: &AuditArgs, dir: &Path, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+    let store = Store::open_existing(dir, &Settings::default())?;
+    match &args.command {
+        Some(AuditCommand::Verify { head }) => verify(&store, head.as_ref(), json, streams),
+        None => show(&store, args, json, streams),
+    }
+}
+
+fn show(store: &Store, args: &AuditArgs, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+    let mut lines = store.audit().query(args.filter(), args.order())?;
+    for line in lines.by_ref() {
+        let line = line?;
+        if json {
+            writeln!(streams.output, "{}", in_json(&line))?;
+        } else {
+            writeln!(streams.output, "{}", in_text(&line))?;
+        }
+    }
+    if lines.skipped() > 0 {
+        writeln!(streams.errors, "warning: {} broken lines; `toolcell audit verify` names them", lines.skipped())?;
+    }
+    Ok(Exit::Done)
+}
+
+fn in_json(line: &Line) -> Value {
+    let mut fields = Map::new();
+    let mut put = |name: &str, value: Option<Value>| value.map(|value| fields.insert(name.to_owned(), value));
+    put("seq", line.seq.map(Value::from));
+    put("timestamp", Some(line.at.to_string().into()));
+    put("action", Some(line.action.clone().into()));
+    put("toolId", line.tool.map(|id| id.to_string().into()));
+    put("toolName", line.name.clone().map(Value::from));
+    put("success", Some(line.success.into()));
+    put("details", Some(Value::Object(line.details.clone())));
+    put("error", line.error.clone().map(Value::from));
+    Value::Object(fields)
+}
+
+/// `2026-11-21T12:00:00Z  import  average dt_0123456789ab  failed: name-taken  {"count":3}`
+fn in_text(line: &Line) -> String {
+    let tool = [line.name.clone(), line.tool.map(|id| id.short())].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let went = match (&line.error, line.success) {
+        (_, true) => "done".to_owned(),
+        (Some(code), false) => format!("failed: {code}"),
+        (None, false) => "failed".to_owned(),
+    };
+    let details = if line.details.is_empty() { String::new() } else { Value::Object(line.details.clone()).to_string() };
+    let columns = [line.at.to_string(), line.action.clone(), tool, went, details];
+    visible(&columns.into_iter().filter(|column| !column.is_empty()).collect::<Vec<_>>().join("  "))
+}
+
+fn verify(store: &Store, kept: Option<&Head>, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+    let verdict = store.audit().verify(kept)?;
+    let clean = verdict.is_clean();
+    if json {
+        writeln!(streams.output, "{}", verdict_in_json(&verdict))?;
+    } else {
+        for problem in &verdict.problems {
+            writeln!(streams.output, "wrong: {}", visible(&problem.to_string()))?;
+        }
+        if verdict.more > 0 {
+            writeln!(streams.output, "wrong: {} more", verdict.more)?;
+        }
+        let end = verdict.head.map_or_else(|| "the log is empty".to_owned(), |head| format!("head {head}"));
+        let found = if clean {
+            "as they were written".to_owned()
+        } else {
+            format!("{} wrong", verdict.problems.len() as u64 + verdict.more)
+        };
+        writeln!(streams.output, "{} lines in {} files, {found}; {end}", verdict.lines, verdict.files)?;
+    }
+    Ok(if clean { Exit::Done } else { Exit::Integrity })
+}
+
+fn verdict_in_json(verdict: &Verdict) -> Value {
+    let problem = |problem: &toolcell::store::audit::Problem| {
+        json!({"file": problem.file, "line": problem.line, "seq": problem.seq, "code": problem.what.code(),
+            "message": problem.what.to_string()})
+    };
+    json!({
+        "clean": verdict.is_clean(), "lines": verdict.lines, "files": verdict.files,
+        "head": verdict.head.map(|head| head.to_string()),
+        "problems": verdict.problems.iter().map(problem).collect::<Vec<_>>(), "more": verdict.more,
+    })
+}

@@ -1,0 +1,126 @@
+//! `fsck` and `gc`: looks after the store.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use toolcell::store::{Collected, Health, Mending, Mode, Settings, Store, fsck};
+use toolcell::{collect, repair};
+
+use crate::Streams;
+use crate::answer::visible;
+use crate::args::{FsckArgs, GcArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// `fsck`, in JSON.
+#[derive(Serialize)]
+struct Looked<'a> {
+    good: bool,
+    #[serde(flatten)]
+    health: &'a Health,
+}
+
+pub(crate) fn run(args: &FsckArgs, dir: &Path, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+    let health =
+        if args.repair { repair(dir, &Settings::default(), Timestamp::now())? } else { fsck(dir, Mending::Look)? };
+    let good = health.is_good();
+    if json {
+        let text = serde_json::to_string(&Looked { good, health: &health }).map_err(std::io::Error::from)?;
+        writeln!(streams.output, "{text}")?;
+    } else {
+        print_problems(&health, streams)?;
+        writeln!(streams.output, "{}", summary(&health))?;
+        if !good && !args.repair {
+            writeln!(streams.errors, "hint: `toolcell fsck --repair` mends what can be mended")?;
+        }
+    }
+    Ok(if good { Exit::Done } else { Exit::Integrity })
+}
+
+/// A line for each thing that is wrong.
+pub(crate) fn print_problems(health: &Health, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    for problem in &health.problems {
+        let (what, wrong) = (visible(&problem.what), visible(&problem.wrong));
+        match &problem.mended {
+            None => writeln!(streams.output, "wrong: {what}: {wrong}")?,
+            Some(mended) => writeln!(streams.output, "mended: {what}: {wrong}; {}", visible(mended))?,
+        }
+    }
+    match health.untold {
+        0 => Ok(()),
+        more => writeln!(streams.output, "wrong: {more} more"),
+    }
+}
+
+/// What is there, in a line.
+pub(crate) fn summary(health: &Health) -> String {
+    let mut line = format!("{} tools, {} objects, {}", health.tools, health.objects, size(health.bytes));
+    for (count, what) in [(health.unreferenced, "that nothing refers to"), (health.quarantined, "in the quarantine")] {
+        if count > 0 {
+            line.push_str(&format!(", {count} {what}"));
+        }
+    }
+    let wrong = health.problems.iter().filter(|problem| problem.mended.is_none()).count() as u64 + health.untold;
+    let mended = health.problems.len() as u64 + health.untold - wrong;
+    match (wrong, mended) {
+        (0, 0) => line + ": all is well",
+        (0, mended) => line + &format!(": {mended} mended"),
+        (wrong, _) => line + &format!(": {wrong} wrong"),
+    }
+}
+
+/// Bytes, as people read them.
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..0x10_0000 => format!("{} KiB", bytes >> 10),
+        _ => format!("{} MiB", bytes >> 20),
+    }
+}
+
+/// `gc`, in JSON.
+#[derive(Serialize)]
+struct Gone {
+    dry_run: bool,
+    names: Vec<GoneName>,
+    objects: u64,
+    bytes: u64,
+    unfinished: u64,
+}
+
+#[derive(Serialize)]
+struct GoneName {
+    name: String,
+    id: String,
+}
+
+pub(crate) fn gc(args: &GcArgs, dir: &Path, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+    let store = Store::open_existing(dir, &Settings::default())?;
+    let now = Timestamp::now();
+    // An age from before the calendar collects nothing.
+    let before = now.checked_sub(args.older_than).unwrap_or(Timestamp::MIN);
+    let collected = if args.dry_run { store.collect(before, now, Mode::Plan)? } else { collect(&store, before, now)? };
+    if json {
+        let name = |(name, id): &(toolcell::ToolName, toolcell::ToolId)| GoneName {
+            name: name.to_string(),
+            id: id.to_string(),
+        };
+        let Collected { objects, bytes, unfinished, .. } = collected;
+        let names = collected.names.iter().map(name).collect();
+        let gone = Gone { dry_run: args.dry_run, names, objects, bytes, unfinished };
+        writeln!(streams.output, "{}", serde_json::to_string(&gone).map_err(std::io::Error::from)?)?;
+    } else {
+        let (would, have) = if args.dry_run { ("would collect", "would be") } else { ("collected", "are") };
+        for (name, id) in &collected.names {
+            writeln!(streams.output, "{would} {name} ({})", id.short())?;
+        }
+        let (objects, bytes) = (collected.objects, size(collected.bytes));
+        writeln!(
+            streams.output,
+            "{objects} objects, {bytes}, and {} unfinished files {have} collected",
+            collected.unfinished
+        )?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,109 @@
+//! The audit log: one line for each attempt, refused ones included, that nobody changes unnoticed.
+//!
+//! ```text
+//! logs/dynamic-tools-audit.jsonl          what is appended to
+//! logs/dynamic-tools-audit.000001.jsonl   what was full, and is never deleted
+//! logs/dynamic-tools-audit.head           where the log ends; the lock as well
+//! ```
+//!
+//! Each line carries the hash of the line before it, and the head file that of the last one. So [`Audit::verify`] names
+//! what was changed, dropped, moved or cut off by accident or by hand. The chain has no key: who can write the directory
+//! can also write all of it anew, from any line on, with hashes that fit. What proves the contrary is a [`Head`] that
+//! was kept where they cannot write; the verdict gives one to keep, and takes one that was kept.
+//!
+//! Reading order: [`attempt`] is what is recorded, [`line`] its form, [`head`] the end of the chain, [`files`] the files and
+//! the lock, [`pieces`] their lines, [`append`], [`verify`] with [`chain`], and [`query`].
+//!
+//! Invariant: a line is appended whole or not at all, under a lock that all processes share, and what was acknowledged is
+//! not touched again.
+
+mod append;
+mod attempt;
+mod chain;
+mod files;
+mod head;
+mod line;
+mod pieces;
+mod query;
+mod verify;
+
+#[cfg(test)]
+mod tests;
+
+pub use attempt::{Action, Attempt, Change, Contents, Details, Digest, Failure};
+pub use head::{Head, HeadError};
+pub use line::Line;
+pub use query::{Filter, Lines, Order};
+pub use verify::{Problem, Verdict, What};
+
+use append::Appender;
+use files::{FOLDER, Files};
+
+use crate::directory::Directory;
+use crate::error::Fault;
+use crate::index::Durability;
+
+/// How a log is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AuditConfig {
+    /// What is recorded of parameters and messages.
+    pub contents: Contents,
+    /// What an acknowledged line survives: the end of the process at least. A loss of power may take the last lines of a
+    /// log that is not synced, and a verification tells.
+    pub durability: Durability,
+    /// How many bytes a file may have; 10 MiB unless told otherwise. A file has at least one line.
+    pub file_limit: u64,
+}
+
+impl Default for AuditConfig {
+    fn default() -> Self {
+        // A sync costs a hundred times what a call of a tool does.
+        Self { contents: Contents::default(), durability: Durability::Unsynced, file_limit: 10 << 20 }
+    }
+}
+
+/// The audit log of a store. Threads share one, and processes have one each.
+pub struct Audit {
+    files: Files,
+    config: AuditConfig,
+    appender: Appender,
+    /// Where nothing can be written: the directory.
+    read_only: Option<String>,
+}
+
+impl Audit {
+    /// The log in the directory of a store.
+    pub(crate) fn open(directory: &Directory, config: AuditConfig) -> Result<Self, Fault> {
+        let read_only = directory.must_be_writable().is_err().then(|| directory.path().display().to_string());
+        Ok(Self { files: Files::new(directory.folder(FOLDER)?), config, appender: Appender::default(), read_only })
+    }
+
+    /// Appends the line of an attempt, and says which one it is. It waits while another process appends.
+    ///
+    /// # Errors
+    /// `store-read-only`; `disk-full` and `disk-failed`, and then there is no line.
+    pub fn record(&self, attempt: &Attempt<'_>) -> Result<Head, Fault> {
+        match &self.read_only {
+            Some(path) => Err(Fault::ReadOnly { path: path.clone() }),
+            None => self.appender.append(&self.files, &self.config, attempt),
+        }
+    }
+
+    /// Reads the whole log and says what is wrong with it. A head that was kept elsewhere must be in the chain.
+    ///
+    /// What is appended in the meantime is not looked at.
+    ///
+    /// # Errors
+    /// `disk-failed`: a file cannot be read, or is no file.
+    pub fn verify(&self, earlier: Option<&Head>) -> Result<Verdict, Fault> {
+        verify::verify(&self.files, earlier)
+    }
+
+    /// The lines that fit a filter, as the log is now.
+    ///
+    /// # Errors
+    /// `disk-failed`: a file cannot be read, or is no file.
+    pub fn query(&self, filter: Filter, order: Order) -> Result<Lines<'_>, Fault> {
+        Lines::find(&self.files, filter, order)
+    }
+}

@@ -1,0 +1,219 @@
+//! Appends a line: finds where the log ends, mends what a crash left there, and writes once.
+//!
+//! Invariant: a line that was acknowledged stays. What is cut off is the beginning of a line that nobody was told of;
+//! where the head file knows of more lines than there are, the chain goes on from the head, so that the loss stays
+//! visible as a gap.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::sync::{Mutex, PoisonError};
+
+use super::AuditConfig;
+use super::attempt::Attempt;
+use super::files::{CURRENT, Files, Kept, Locked, Part, fault};
+use super::head::Head;
+use super::line::{self, Link, Repair};
+use super::pieces::{Backwards, Piece};
+use crate::error::Fault;
+use crate::index::Durability;
+
+/// Appends for this process.
+#[derive(Default)]
+pub(super) struct Appender {
+    /// How this process left the log.
+    left: Mutex<Option<Left>>,
+}
+
+/// The file that was appended to, as long as nobody else touches it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Left {
+    device: u64,
+    inode: u64,
+    len: u64,
+    head: Head,
+}
+
+impl Appender {
+    /// Appends the line of an attempt, and says which one it is.
+    pub(super) fn append(&self, files: &Files, config: &AuditConfig, attempt: &Attempt<'_>) -> Result<Head, Fault> {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = files.lock()?;
+        // Until everything has gone well, what is known of the file is not relied on.
+        let mut end = End::find(files, &lock, left.take())?;
+        let line = line::render(attempt, config.contents, &end.head, end.repair)
+            .map_err(|error| fault(CURRENT)(error.into()))?;
+        if end.len > 0 && end.len.saturating_add(line.len() as u64) > config.file_limit {
+            files.put_aside()?;
+            end = End { file: files.open_current()?, len: 0, ..end };
+        }
+        let known = end.write(files, &lock, &line, config.durability)?;
+        *left = Some(known);
+        Ok(known.head)
+    }
+}
+
+/// The end of the log, under the lock.
+struct End {
+    file: File,
+    len: u64,
+    head: Head,
+    repair: Option<Repair>,
+}
+
+impl End {
+    /// Opens the file and finds the last line, which is known already where the file is as this process left it.
+    fn find(files: &Files, lock: &Locked, left: Option<Left>) -> Result<Self, Fault> {
+        let file = files.open_current()?;
+        let metadata = file.metadata().map_err(fault(CURRENT))?;
+        let mut end = Self { len: metadata.len(), file, head: Head::START, repair: None };
+        match left {
+            Some(left) if (left.device, left.inode, left.len) == (metadata.dev(), metadata.ino(), end.len) => {
+                end.head = left.head;
+            }
+            _ => end.recover(files, lock)?,
+        }
+        Ok(end)
+    }
+
+    fn recover(&mut self, files: &Files, lock: &Locked) -> Result<(), Fault> {
+        let (mut last, tail) = last_line(&self.file, self.len).map_err(fault(CURRENT))?;
+        let mut numbers = if last.found { Vec::new() } else { files.numbers()? };
+        while let (false, Some(number)) = (last.found, numbers.pop()) {
+            let part = Part::Numbered(number);
+            if let Some((file, len)) = files.read(part)? {
+                last = last.before(last_line(&file, len).map_err(fault(&part.name()))?.0);
+            }
+        }
+        self.head = last.head;
+        let mut is_short = false;
+        match lock.head()? {
+            Kept::Head(head) if head.seq() >= last.head.seq() => {
+                is_short = head.seq() > last.head.seq();
+                self.head = head;
+            }
+            Kept::Damaged => lock.clear()?,
+            Kept::Head(_) | Kept::Nothing => {}
+        }
+        match tail {
+            0 => Ok(()),
+            bytes if is_short => self.close(bytes),
+            bytes => self.cut(bytes),
+        }
+        .map_err(fault(CURRENT))
+    }
+
+    /// A line that was acknowledged lost its newline, and perhaps more: what is there is evidence.
+    fn close(&mut self, bytes: u64) -> io::Result<()> {
+        self.file.write_all(b"\n")?;
+        self.len += 1;
+        self.repair = Some(Repair::Closed(bytes));
+        Ok(())
+    }
+
+    fn cut(&mut self, bytes: u64) -> io::Result<()> {
+        self.len -= bytes;
+        self.file.set_len(self.len)?;
+        self.repair = Some(Repair::Cut(bytes));
+        Ok(())
+    }
+
+    /// Writes the line, or nothing.
+    fn write(mut self, files: &Files, lock: &Locked, line: &[u8], durability: Durability) -> Result<Left, Fault> {
+        let content = line.strip_suffix(b"\n").unwrap_or(line);
+        let head = Head::new(self.head.next(), blake3::hash(content));
+        let written = self.commit(files, lock, line, &head, durability).and_then(|()| self.file.metadata());
+        match written {
+            Ok(metadata) => {
+                Ok(Left { device: metadata.dev(), inode: metadata.ino(), len: self.len + line.len() as u64, head })
+            }
+            Err(error) => {
+                // Where this fails as well, the next one to append cuts it off.
+                let _ = self.file.set_len(self.len);
+                Err(fault(CURRENT)(error))
+            }
+        }
+    }
+
+    fn commit(
+        &mut self,
+        files: &Files,
+        lock: &Locked,
+        line: &[u8],
+        head: &Head,
+        durability: Durability,
+    ) -> io::Result<()> {
+        write_once(&mut self.file, line)?;
+        if durability == Durability::Synced {
+            self.file.sync_data()?;
+            if self.len == 0 {
+                files.sync()?;
+            }
+        }
+        lock.keep(head)?;
+        if durability == Durability::Synced && head.seq() == 1 {
+            // From here on a lost head file is a finding. What it says may be behind.
+            lock.sync()?;
+        }
+        Ok(())
+    }
+}
+
+/// One write, so that others see the whole line or nothing of it; a short one is a full disk.
+fn write_once(file: &mut File, line: &[u8]) -> io::Result<()> {
+    let written = loop {
+        match file.write(line) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            other => break other?,
+        }
+    };
+    if written == line.len() {
+        return Ok(());
+    }
+    let message = format!("{written} of {} bytes were written", line.len());
+    Err(io::Error::new(ErrorKind::StorageFull, message))
+}
+
+/// The last line of a file or of some files.
+#[derive(Clone, Copy)]
+struct Last {
+    /// Its number and hash.
+    head: Head,
+    /// Whether a line was found that says its number; until then the lines after it are counted.
+    found: bool,
+}
+
+impl Last {
+    /// With what is in the file before, where nothing was found yet.
+    fn before(self, earlier: Self) -> Self {
+        let after = self.head.seq();
+        let hash = if after == 0 { earlier.head.hash() } else { self.head.hash() };
+        Self { head: Head::new(earlier.head.seq().saturating_add(after), hash), found: earlier.found }
+    }
+}
+
+/// The last line of a file, and how many bytes come after it. Lines that are broken are counted, so that the next one
+/// gets a number of its own.
+fn last_line(file: &File, len: u64) -> io::Result<(Last, u64)> {
+    let mut pieces = Backwards::new(file.try_clone()?, len);
+    let (mut last, mut tail) = (Last { head: Head::START, found: false }, 0);
+    while let Some(piece) = pieces.next()? {
+        let earlier = match piece {
+            Piece::Tail(bytes) => {
+                tail = bytes;
+                continue;
+            }
+            Piece::Long => Last { head: Head::new(1, blake3::hash(&[])), found: false },
+            Piece::Line(line) => match line::link(line) {
+                Link::Chained(seq, _) => Last { head: Head::new(seq, blake3::hash(line)), found: true },
+                Link::Broken => Last { head: Head::new(1, blake3::hash(line)), found: false },
+                Link::Unchained => continue,
+            },
+        };
+        last = last.before(earlier);
+        if last.found {
+            break;
+        }
+    }
+    Ok((last, tail))
+}

@@ -1,0 +1,52 @@
+//! Many threads, and many logs over one directory, as many processes have.
+
+use std::collections::BTreeSet;
+
+use super::*;
+
+#[test]
+fn threads_and_processes_make_one_chain() {
+    let world = World::with(AuditConfig { file_limit: 20_000, ..CONFIG });
+    let other = || open(world.folder.path(), AuditConfig { file_limit: 20_000, ..CONFIG });
+    let others = [other(), other(), other()];
+    let logs = [&world.audit, &world.audit, &world.audit, &world.audit, &others[0], &others[1], &others[2], &others[2]];
+    let numbers: Vec<u64> = std::thread::scope(|scope| {
+        let threads = logs.map(|audit| {
+            scope.spawn(move || {
+                let record = |number| audit.record(&attempt(number)).unwrap().seq();
+                (0..200).map(record).collect::<Vec<_>>()
+            })
+        });
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    // Each caller was told a number of its own.
+    assert_eq!(numbers.into_iter().collect::<BTreeSet<_>>(), (1..=1600).collect());
+    let verdict = world.verify();
+    assert_eq!((verdict.lines, verdict.is_clean()), (1600, true), "{:?}", verdict.problems);
+    assert!(verdict.files > 20, "{}", verdict.files);
+    let lines = world.audit.query(Filter::default(), Order::OldestFirst).unwrap();
+    assert!(lines.map(|line| line.unwrap().seq.unwrap()).eq(1..=1600));
+}
+
+#[test]
+fn a_verification_beside_others_that_append_finds_nothing() {
+    let world = World::with(AuditConfig { file_limit: 3000, ..CONFIG });
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| world.run(400));
+        while !writer.is_finished() {
+            assert_eq!(world.said(), [""; 0]);
+            let newest = world.audit.query(Filter::default(), Order::NewestFirst).unwrap();
+            assert_eq!(newest.filter(Result::is_err).count(), 0);
+        }
+    });
+    assert_eq!(world.verify().lines, 400);
+}
+
+#[test]
+fn a_rotation_by_another_process_is_noticed() {
+    let world = World::of(2);
+    let other = open(world.folder.path(), AuditConfig { file_limit: 1, ..CONFIG });
+    assert_eq!(other.record(&attempt(2)).unwrap().seq(), 3);
+    assert_eq!(world.run(1).unwrap().seq(), 4);
+    assert_eq!((world.lines().len(), world.verify().files, world.said().len()), (2, 2, 0));
+}

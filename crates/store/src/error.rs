@@ -1,0 +1,113 @@
+//! What can go wrong with the disk and the index below every verb.
+//!
+//! Invariant: a [`Fault`] says which file it was about and what to do. What callers do wrong is in the errors of the
+//! verbs, and each of those can be a fault as well.
+
+use std::io::ErrorKind;
+
+/// The cause of a fault, as the library below tells it.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// The disk or the index does not do what it should.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// No space is left, or a quota is used up.
+    #[error("no space is left for {path}")]
+    Full {
+        /// What was being written, below the store's directory.
+        path: String,
+        /// What the system said.
+        source: Cause,
+    },
+    /// A file cannot be read or written.
+    #[error("{path}: {source}")]
+    Disk {
+        /// Which one, below the store's directory.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The store cannot be written, and something was to be kept.
+    #[error("the store in {path} is read-only")]
+    ReadOnly {
+        /// Its directory.
+        path: String,
+    },
+    /// Others hold the index for too long.
+    #[error("the index is held by another process")]
+    Busy,
+    /// An object is not what its name says.
+    #[error("the object {hash} {what}")]
+    Object {
+        /// The hash that it is stored under.
+        hash: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The index cannot be read.
+    #[error("the index is damaged: {source}")]
+    Index {
+        /// What SQLite said.
+        source: Cause,
+    },
+}
+
+impl Fault {
+    /// The stable code of this fault.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Full { .. } => "disk-full",
+            Self::Disk { .. } => "disk-failed",
+            Self::ReadOnly { .. } => "store-read-only",
+            Self::Busy => "store-busy",
+            Self::Object { .. } | Self::Index { .. } => "integrity",
+        }
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Full { .. } => "make space and try again; what was acknowledged before is kept",
+            Self::Disk { .. } => "see to the disk and the permissions, then try again",
+            Self::ReadOnly { .. } => "reading works; write to a store in another directory with --dir",
+            Self::Busy => "try again; `toolcell doctor` says whether the store works",
+            Self::Object { .. } => "`toolcell fsck --repair` puts it aside; then create or import the tool again",
+            Self::Index { .. } => "`toolcell fsck --repair` makes it anew from the objects",
+        }
+    }
+
+    /// A fault of the file system with the file that it is about.
+    pub(crate) fn disk(path: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| match source.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+                Self::Full { path, source: source.into() }
+            }
+            ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
+            _ => Self::Disk { path, source },
+        }
+    }
+
+    /// An object that is not what its name says.
+    pub(crate) fn object(hash: blake3::Hash, what: impl Into<String>) -> Self {
+        Self::Object { hash: hash.to_hex().to_string(), what: what.into() }
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode as Code;
+        match error.sqlite_error_code() {
+            Some(Code::DiskFull) => Self::Full { path: "the index".to_owned(), source: error.into() },
+            Some(Code::DatabaseBusy | Code::DatabaseLocked) => Self::Busy,
+            Some(Code::ReadOnly) => Self::ReadOnly { path: "the index".to_owned() },
+            Some(Code::SystemIoFailure | Code::CannotOpen | Code::PermissionDenied | Code::OutOfMemory) => {
+                Self::Disk { path: "the index".to_owned(), source: std::io::Error::other(error) }
+            }
+            _ => Self::Index { source: error.into() },
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Looking at everything that is stored, and mending what can be mended.
+//!
+//! Invariant: without `repair` nothing is changed. Repairing throws nothing away: what is wrong goes into the quarantine,
+//! and the index that is replaced goes there as well.
+
+use blake3::Hash;
+use rusqlite::Transaction;
+use serde::Serialize;
+use toolcell_tool::{Status, ToolId};
+
+use crate::directory::Directory;
+use crate::error::Fault;
+use crate::gc::referred_to;
+use crate::index::{Durability, FILE, Index};
+use crate::objects::{Found, Name, Objects};
+use crate::rebuild::{self, Old};
+use crate::version::{Event, Version};
+
+/// How many problems are told one by one.
+const TOLD: usize = 1_000;
+
+/// What was found in a store.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Health {
+    /// Tools that names lead to.
+    pub tools: u64,
+    /// Objects that are as they should be.
+    pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Objects that nothing refers to: `gc` takes them.
+    pub unreferenced: u64,
+    /// Objects that only the index keeps safe from a loss of power, until the next sync.
+    pub unsynced: u64,
+    /// Files in the quarantine.
+    pub quarantined: u64,
+    /// What is wrong, the first thousand.
+    pub problems: Vec<Problem>,
+    /// How much more is wrong.
+    pub untold: u64,
+}
+
+/// Something that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Problem {
+    /// What it is about.
+    pub what: String,
+    /// What is wrong with it.
+    pub wrong: String,
+    /// What was done about it.
+    pub mended: Option<String>,
+    /// Whether it is the index that is wrong.
+    #[serde(skip)]
+    pub(crate) of_index: bool,
+}
+
+impl Health {
+    /// Whether nothing is wrong, or all of it was mended.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        self.untold == 0 && self.problems.iter().all(|problem| problem.mended.is_some())
+    }
+
+    /// Notes that something is wrong.
+    fn wrong(&mut self, what: impl Into<String>, wrong: impl Into<String>, mended: Option<String>) {
+        self.note(Problem { what: what.into(), wrong: wrong.into(), mended, of_index: false });
+    }
+
+    /// Notes that something is wrong with the index.
+    fn index_wrong(&mut self, what: impl Into<String>, wrong: impl Into<String>) {
+        self.note(Problem { what: what.into(), wrong: wrong.into(), mended: None, of_index: true });
+    }
+
+    fn note(&mut self, problem: Problem) {
+        if self.problems.len() < TOLD {
+            self.problems.push(problem);
+        } else {
+            self.untold += 1;
+        }
+    }
+}
+
+/// Whether things are mended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mending {
+    /// They are looked at only.
+    Look,
+    /// They are mended.
+    Repair,
+}
+
+/// Looks at a store: at every object, at the index, and whether they agree.
+///
+/// With [`Mending::Repair`], objects that are not what their name says are put aside, and an index that is damaged or
+/// does not agree with the objects is made anew from them; nobody else may have the store open then. Usage, status,
+/// approvals and records are taken over from the old index where it can be read; from one that SQLite calls damaged no
+/// approvals are.
+///
+/// # Errors
+/// Those of opening a store, and of the disk. What is wrong with what is stored is no error but the answer.
+pub fn fsck(path: &std::path::Path, mending: Mending) -> Result<Health, crate::OpenError> {
+    let directory = Directory::open(path, false)?;
+    if mending == Mending::Repair {
+        directory.must_be_writable()?;
+    }
+    let objects = Objects::open(&directory)?;
+    let mut health = Health::default();
+    if directory.root().symlink_metadata(rebuild::MARK).is_ok() {
+        health.index_wrong(rebuild::MARK, "says that a repair of the index was broken off");
+    }
+    let (index, old) = look_at_index(&directory, &objects, &mut health)?;
+    look_at_objects(&directory, &objects, index.as_ref(), mending, &mut health)?;
+    let index = if mending == Mending::Repair && health.problems.iter().any(|problem| problem.of_index) {
+        drop(index);
+        rebuild::index(&directory, &objects, old, &mut health)?;
+        let index = Index::open(&directory)?;
+        agreement(&index, &objects, &mut health)?;
+        Some(index)
+    } else {
+        index
+    };
+    if let Some(index) = &index {
+        look_for_losses(index, &objects, mending, &mut health)?;
+    }
+    health.quarantined = count(&directory.folder("quarantine")?);
+    Ok(health)
+}
+
+fn count(dir: &cap_std::fs::Dir) -> u64 {
+    dir.entries().map_or(0, |entries| entries.count() as u64)
+}
+
+/// Opens the index and looks at it; none where it cannot be read.
+fn look_at_index(
+    directory: &Directory,
+    objects: &Objects,
+    health: &mut Health,
+) -> Result<(Option<Index>, Old), crate::OpenError> {
+    let index = match Index::open(directory) {
+        Ok(index) => index,
+        Err(crate::OpenError::Fault(Fault::Index { source })) => {
+            health.index_wrong(FILE, format!("cannot be read: {source}"));
+            return Ok((None, Old::Damaged));
+        }
+        Err(other) => return Err(other),
+    };
+    match agreement(&index, objects, health) {
+        Ok(old) => Ok((Some(index), old)),
+        Err(Fault::Index { source }) => {
+            health.index_wrong(FILE, format!("is damaged: {source}"));
+            Ok((Some(index), Old::Damaged))
+        }
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// Whether SQLite finds the index whole, and whether what it derives from objects agrees with them.
+fn agreement(index: &Index, objects: &Objects, health: &mut Health) -> Result<Old, Fault> {
+    index.read(|transaction| {
+        let mut check = transaction.prepare("PRAGMA integrity_check(100)")?;
+        let said: Vec<String> = check.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        if said != ["ok"] {
+            for line in said {
+                health.index_wrong(FILE, format!("is damaged: {line}"));
+            }
+            return Ok(Old::Damaged);
+        }
+        health.tools = transaction.query_row("SELECT count(*) FROM tool WHERE current = 1", [], |row| row.get(0))?;
+        health.unsynced = transaction.query_row("SELECT count(*) FROM unsynced", [], |row| row.get(0))?;
+        versions_agree(transaction, objects, health)?;
+        Ok(Old::Whole)
+    })
+}
+
+/// Each step that the index knows is as its object says, and follows the one before.
+fn versions_agree(transaction: &Transaction<'_>, objects: &Objects, health: &mut Health) -> Result<(), Fault> {
+    let sql = "SELECT version.folded, number, hash, id, name, event, current, \
+               number = (SELECT max(number) FROM version AS all_of WHERE all_of.folded = version.folded), \
+               (SELECT source FROM about WHERE about.tool = num) \
+               FROM version JOIN tool ON num = version.tool ORDER BY version.folded, number";
+    let mut statement = transaction.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    let mut before: Option<(String, Hash)> = None;
+    while let Some(row) = rows.next()? {
+        let (folded, number, hash): (String, u64, Hash) = (row.get(0)?, row.get(1)?, Hash::from_bytes(row.get(2)?));
+        let previous = before.filter(|(name, _)| *name == folded).map(|(_, hash)| hash);
+        before = Some((folded.clone(), hash));
+        // What is lost or damaged is told with the objects.
+        let Found::Whole(bytes) = objects.look(hash)? else { continue };
+        let id: [u8; 32] = row.get(3)?;
+        let (name, event, current, last): (String, String, bool, bool) =
+            (row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?);
+        let source: [u8; 32] = row.get(8)?;
+        let agrees = Version::from_bytes(&bytes).is_ok_and(|version| {
+            let current_is_right = !last || current == (version.event != Event::Deleted);
+            *version.tool.as_bytes() == id
+                && version.name == name
+                && version.event.name() == event
+                && version.code_hash().is_ok_and(|code| *code.as_bytes() == source)
+                && (version.previous_hash() == Ok(previous) || number == 1)
+                && current_is_right
+        });
+        if !agrees {
+            health.index_wrong(format!("{name}, version {number}"), "the index does not agree with its object");
+        }
+    }
+    Ok(())
+}
+
+/// Every object is what its name says; what is not is put aside, or made again from what the index still has.
+fn look_at_objects(
+    directory: &Directory,
+    objects: &Objects,
+    index: Option<&Index>,
+    mending: Mending,
+    health: &mut Health,
+) -> Result<(), Fault> {
+    let quarantine = directory.folder("quarantine")?;
+    let referred = index.map(|index| index.read(|transaction| Ok::<_, Fault>(referred_to(transaction, |_| true)?)));
+    let referred = referred.and_then(Result::ok);
+    objects.each(&mut |name| {
+        let hash = match name {
+            Name::Hash(hash) => hash,
+            Name::Stranger(path) => {
+                health.wrong(path, "does not belong there", None);
+                return Ok(());
+            }
+        };
+        match objects.look(hash)? {
+            Found::Whole(bytes) => {
+                health.objects += 1;
+                health.bytes += bytes.len() as u64;
+                if referred.as_ref().is_some_and(|referred| !referred.contains(&hash)) {
+                    health.unreferenced += 1;
+                }
+            }
+            Found::Missing => {}
+            Found::Damaged(wrong) => {
+                let mended = match mending {
+                    Mending::Look => None,
+                    Mending::Repair => {
+                        objects.put_aside(hash, &quarantine)?;
+                        Some(if restored(objects, index, hash, mending)? {
+                            "made again; what was there is in the quarantine".to_owned()
+                        } else {
+                            "put into the quarantine".to_owned()
+                        })
+                    }
+                };
+                health.wrong(format!("object {}", hash.to_hex()), wrong, mended);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Makes an object again from the bytes that the index keeps of it, or says whether that can be done.
+fn restored(objects: &Objects, index: Option<&Index>, hash: Hash, mending: Mending) -> Result<bool, Fault> {
+    let Some(index) = index else { return Ok(false) };
+    let kept = index.read(|transaction| Ok::<_, Fault>(crate::store::unsynced(transaction, hash)?))?;
+    match kept.filter(|bytes| blake3::hash(bytes) == hash) {
+        Some(bytes) if mending == Mending::Repair => objects.write(hash, &bytes).map(|()| true),
+        other => Ok(other.is_some()),
+    }
+}
+
+/// Tools whose objects are gone: without its source a tool must not run, and without what is known of it it is lost.
+fn look_for_losses(index: &Index, objects: &Objects, mending: Mending, health: &mut Health) -> Result<(), Fault> {
+    let sql = "SELECT num, name, id, version, source, current, status FROM tool JOIN about ON about.tool = num";
+    let mut lost: Vec<(i64, bool)> = Vec::new();
+    index.read(|transaction| {
+        let mut statement = transaction.prepare(sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let name: String = row.get(1)?;
+            let id = ToolId::from_bytes(row.get(2)?);
+            let gone = |column| -> Result<bool, Fault> {
+                let hash = Hash::from_bytes(row.get(column)?);
+                let whole = matches!(objects.look(hash)?, Found::Whole(_));
+                Ok(!whole && !restored(objects, Some(index), hash, mending)?)
+            };
+            let (version_gone, source_gone) = (gone(3)?, gone(4)?);
+            let (current, status): (bool, String) = (row.get(5)?, row.get(6)?);
+            // A tool that is in quarantine already was told before.
+            let told = status == Status::Quarantined.name() && !(version_gone && current);
+            if told || !(version_gone || source_gone) {
+                continue;
+            }
+            let wrong = if version_gone { "what is known of it is lost" } else { "its source is lost" };
+            let mended = if version_gone && current {
+                "its name is free again"
+            } else {
+                "it is quarantined until it is created or imported again"
+            };
+            let mended = (mending == Mending::Repair).then(|| mended.to_owned());
+            health.wrong(format!("{name} ({})", id.short()), wrong, mended);
+            lost.push((row.get(0)?, version_gone));
+        }
+        Ok::<_, Fault>(())
+    })?;
+    if mending == Mending::Repair && !lost.is_empty() {
+        index.write(Durability::Synced, |transaction| {
+            for (num, version_gone) in &lost {
+                let free = if *version_gone { ", current = 0" } else { "" };
+                let sql = format!("UPDATE tool SET status = 'quarantined'{free} WHERE num = ?");
+                transaction.prepare_cached(&sql)?.execute([num])?;
+            }
+            Ok::<_, Fault>(())
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! Taking away what nobody can reach any more.
+//!
+//! Invariant: what a name leads to, its whole history, and what was deleted a short while ago, stay. First the index
+//! forgets; then, while nobody else writes, the files go that it does not refer to. Whoever stops in between leaves
+//! nothing but files for the next time.
+
+use std::collections::HashSet;
+use std::time::{Duration, SystemTime};
+
+use blake3::Hash;
+use jiff::Timestamp;
+use rusqlite::Transaction;
+use toolcell_tool::{ToolId, ToolName};
+
+use crate::error::Fault;
+use crate::objects::Name;
+use crate::store::{Store, parsed};
+
+/// How old an unfinished file is before nobody can be writing it any more.
+const UNFINISHED: Duration = Duration::from_hours(1);
+
+/// Whether something is done, or only said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// It is done.
+    Do,
+    /// It is said what would be done.
+    Plan,
+}
+
+/// What was collected, or would be.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Collected {
+    /// Names that were deleted, and the tool they led to last.
+    pub names: Vec<(ToolName, ToolId)>,
+    /// Objects.
+    pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files that nobody finished writing.
+    pub unfinished: u64,
+}
+
+impl Store {
+    /// Collects what was deleted before a time, and what nothing refers to.
+    ///
+    /// # Errors
+    /// `store-read-only`, and those of the disk.
+    pub fn collect(&self, deleted_before: Timestamp, now: Timestamp, mode: Mode) -> Result<Collected, Fault> {
+        if mode == Mode::Do {
+            self.directory.must_be_writable()?;
+        }
+        let names = match mode {
+            Mode::Plan => self.index.read(|transaction| Ok::<_, Fault>(deleted(transaction, deleted_before)?))?,
+            Mode::Do => self.index.write(self.settings.durability, |transaction| {
+                let names = deleted(transaction, deleted_before)?;
+                names.iter().try_for_each(|(name, _)| forget(transaction, &name.folded()))?;
+                Ok::<_, Fault>(names)
+            })?,
+        };
+        let mut collected = Collected { names, ..Collected::default() };
+        match mode {
+            Mode::Plan => self.index.read(|transaction| {
+                let folded: Vec<String> = collected.names.iter().map(|(name, _)| name.folded()).collect();
+                let kept = referred_to(transaction, |name| !folded.iter().any(|gone| gone == name))?;
+                self.sweep(&kept, mode, &mut collected, |_| Ok(()))
+            })?,
+            Mode::Do => self.index.write(self.settings.durability, |transaction| {
+                let kept = referred_to(transaction, |_| true)?;
+                let mut forget = transaction.prepare_cached("DELETE FROM unsynced WHERE hash = ?")?;
+                self.sweep(&kept, mode, &mut collected, |hash| {
+                    forget.execute([hash.as_bytes()])?;
+                    self.objects.remove(hash)
+                })
+            })?,
+        }
+        let now = SystemTime::UNIX_EPOCH + Duration::from_millis(now.as_millisecond().try_into().unwrap_or(0));
+        let unfinished = now.checked_sub(UNFINISHED).unwrap_or(SystemTime::UNIX_EPOCH);
+        collected.unfinished = self.objects.sweep_unfinished(unfinished, mode)?;
+        Ok(collected)
+    }
+
+    fn sweep(
+        &self,
+        kept: &HashSet<Hash>,
+        mode: Mode,
+        collected: &mut Collected,
+        mut remove: impl FnMut(Hash) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        self.objects.each(&mut |name| {
+            let Name::Hash(hash) = name else { return Ok(()) };
+            if !kept.contains(&hash) {
+                collected.objects += 1;
+                collected.bytes += self.objects.len(hash);
+                if mode == Mode::Do {
+                    remove(hash)?;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Names that lead nowhere since before a time, and where they led last.
+fn deleted(transaction: &Transaction<'_>, before: Timestamp) -> rusqlite::Result<Vec<(ToolName, ToolId)>> {
+    let sql = "SELECT name, id FROM version AS last JOIN tool ON num = last.tool \
+               WHERE event = 'deleted' AND at < ? AND number = \
+               (SELECT max(number) FROM version WHERE folded = last.folded) ORDER BY last.folded";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let rows = statement.query_map([before.as_millisecond()], |row| {
+        Ok((parsed(0, ToolName::parse(row.get_ref(0)?.as_str()?))?, ToolId::from_bytes(row.get(1)?)))
+    })?;
+    rows.collect()
+}
+
+/// Lets the index forget a name and its tools. Records stay: they say what happened.
+fn forget(transaction: &Transaction<'_>, folded: &str) -> rusqlite::Result<()> {
+    for sql in [
+        "DELETE FROM approval WHERE tool IN (SELECT id FROM tool WHERE folded = ?)",
+        "DELETE FROM failure WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
+        "DELETE FROM cost WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
+        "DELETE FROM about WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
+        "DELETE FROM version WHERE folded = ?",
+        "DELETE FROM tool WHERE folded = ?",
+    ] {
+        transaction.prepare_cached(sql)?.execute([folded])?;
+    }
+    Ok(())
+}
+
+/// The objects that the index refers to, for names that are kept.
+pub(crate) fn referred_to(
+    transaction: &Transaction<'_>,
+    kept: impl Fn(&str) -> bool,
+) -> rusqlite::Result<HashSet<Hash>> {
+    let mut hashes = HashSet::new();
+    for sql in [
+        "SELECT folded, hash FROM version",
+        "SELECT folded, source FROM about JOIN tool ON num = about.tool",
+        "SELECT folded, version FROM about JOIN tool ON num = about.tool",
+    ] {
+        let mut statement = transaction.prepare_cached(sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            if kept(row.get_ref(0)?.as_str()?) {
+                hashes.insert(Hash::from_bytes(row.get(1)?));
+            }
+        }
+    }
+    Ok(hashes)
+}

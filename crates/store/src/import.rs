@@ -1,0 +1,255 @@
+//! Taking in tools from a bundle.
+//!
+//! Invariant: everything is checked before anything is stored, and nothing that a bundle says is believed: what a tool
+//! is follows from its content, what it does is for the analysis to say, and it comes in unverified and unapproved. An
+//! import that was broken off is finished by doing it again.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use toolcell_tool::{Notes, ToolId, ToolName, ToolSpec};
+
+use crate::bundle::{BUNDLE_LIMIT, Header, KIND, Line};
+use crate::error::Fault;
+use crate::names::{NameStepError, Registration, WhenTaken};
+use crate::store::{FindError, Store, ToolRef};
+use crate::version::Scores;
+
+/// The longest line, in bytes: a tool with all that may be said about it, and a long history.
+const LINE_LIMIT: usize = 16 << 20;
+
+/// A bundle that was read and checked: tools that are what they say they are, each name once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Import {
+    newcomers: Vec<Newcomer>,
+}
+
+/// A tool in a bundle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Newcomer {
+    /// What decides how it behaves.
+    pub spec: ToolSpec,
+    /// What is said about it.
+    pub notes: Notes,
+    /// What its name led to before, the first one first.
+    pub earlier: Vec<(ToolSpec, Notes)>,
+}
+
+/// What came of an import.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Imported {
+    /// Tools whose names were free.
+    pub added: Vec<(ToolName, ToolId)>,
+    /// Tools whose names led to another one.
+    pub replaced: Vec<(ToolName, ToolId)>,
+    /// Tools that were there already.
+    pub unchanged: u64,
+}
+
+/// Why nothing is taken in.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// The file is no bundle.
+    #[error("this is no bundle: {0}")]
+    NoBundle(String),
+    /// A newer version wrote it.
+    #[error("the bundle is `{0}`, and this version reads `{KIND}`")]
+    Newer(String),
+    /// A line is not what it should be.
+    #[error("line {line}: {reason}")]
+    Line {
+        /// Its number, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It has more tools than it says, or fewer.
+    #[error("the bundle says that it has {says} tools, and has {has}")]
+    Count {
+        /// What its first line says.
+        says: u64,
+        /// What it has.
+        has: u64,
+    },
+    /// Names lead to other tools.
+    #[error("{}", taken(.0))]
+    Taken(Vec<(ToolName, ToolId)>),
+    /// The analysis refuses a tool.
+    #[error("`{name}` is refused: {reason}")]
+    Refused {
+        /// Its name.
+        name: ToolName,
+        /// Why.
+        reason: String,
+    },
+    /// A tool cannot be stored.
+    #[error(transparent)]
+    Store(#[from] NameStepError),
+    /// The disk or the index fails.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+fn taken(names: &[(ToolName, ToolId)]) -> String {
+    let told: Vec<String> =
+        names.iter().take(10).map(|(name, id)| format!("`{name}` leads to {}", id.short())).collect();
+    let more = if names.len() > told.len() { format!(" and {} more", names.len() - told.len()) } else { String::new() };
+    format!("names are taken by other tools: {}{more}", told.join(", "))
+}
+
+impl ImportError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::NoBundle(_) | Self::Newer(_) => "bundle-unknown",
+            Self::Line { .. } | Self::Count { .. } => "bundle-invalid",
+            Self::Taken(_) => "name-taken",
+            Self::Refused { .. } => "critical-risk",
+            Self::Store(error) => error.code(),
+            Self::Fault(fault) => fault.code(),
+        }
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::NoBundle(_) => "a bundle is what `toolcell export` writes",
+            Self::Newer(_) => "use the version that wrote it, or a newer one",
+            Self::Line { .. } | Self::Count { .. } => "get the bundle again; nothing of it was taken in",
+            Self::Taken(_) => "--replace makes them new versions; nothing was taken in",
+            Self::Refused { .. } => "`toolcell check` says what is wrong with it; nothing was taken in",
+            Self::Store(error) => error.hint(),
+            Self::Fault(fault) => fault.hint(),
+        }
+    }
+}
+
+impl Import {
+    /// Reads a bundle and checks all that can be checked of it.
+    ///
+    /// # Errors
+    /// `bundle-unknown`, `bundle-invalid`
+    pub fn read(bundle: &[u8]) -> Result<Self, ImportError> {
+        if bundle.len() as u64 > BUNDLE_LIMIT {
+            let reason = format!("it is {} bytes, the limit is {BUNDLE_LIMIT}", bundle.len());
+            return Err(ImportError::NoBundle(reason));
+        }
+        let mut lines = (1..).zip(bundle.split_inclusive(|byte| *byte == b'\n'));
+        let says = header(lines.next().map(|(_, line)| line).unwrap_or_default())?;
+        let mut newcomers = Vec::new();
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        for (number, line) in lines {
+            let wrong = |reason: String| ImportError::Line { line: number, reason };
+            // Whatever the first line says, no more is read than it says.
+            if newcomers.len() as u64 == says {
+                return Err(wrong(format!("there is more than the {says} tools that the first line tells of")));
+            }
+            let newcomer = newcomer(line).map_err(wrong)?;
+            if let Some(first) = seen.insert(newcomer.spec.name().folded(), number) {
+                return Err(wrong(format!("`{}` is in line {first} already", newcomer.spec.name())));
+            }
+            newcomers.push(newcomer);
+        }
+        let has = newcomers.len() as u64;
+        if has == says { Ok(Self { newcomers }) } else { Err(ImportError::Count { says, has }) }
+    }
+
+    /// The tools.
+    #[must_use]
+    pub fn newcomers(&self) -> &[Newcomer] {
+        &self.newcomers
+    }
+}
+
+fn header(line: &[u8]) -> Result<u64, ImportError> {
+    #[derive(serde::Deserialize)]
+    struct Kind {
+        #[serde(rename = "type")]
+        kind: String,
+    }
+    let start = &line[..line.len().min(1024)];
+    let kind: Kind = serde_json::from_slice(start)
+        .map_err(|_| ImportError::NoBundle(format!("its first line does not say `{KIND}`")))?;
+    if kind.kind != KIND {
+        let newer = kind.kind.starts_with("toolcell.bundle.");
+        return Err(if newer {
+            ImportError::Newer(kind.kind)
+        } else {
+            ImportError::NoBundle(format!("it is `{}`", kind.kind))
+        });
+    }
+    let header: Header =
+        serde_json::from_slice(start).map_err(|error| ImportError::NoBundle(format!("its first line: {error}")))?;
+    Ok(header.tools)
+}
+
+fn newcomer(line: &[u8]) -> Result<Newcomer, String> {
+    if line.len() > LINE_LIMIT {
+        return Err(format!("it is {} bytes, the limit is {LINE_LIMIT}", line.len()));
+    }
+    if !line.ends_with(b"\n") {
+        return Err("it is cut off".to_owned());
+    }
+    let line: Line = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    let name = ToolName::parse(&line.name).map_err(|error| error.to_string())?;
+    let (spec, notes) = line.tool.read(&name)?;
+    let earlier = line.earlier.into_iter().map(|tool| tool.read(&name)).collect::<Result<_, _>>()?;
+    Ok(Newcomer { spec, notes, earlier })
+}
+
+impl Store {
+    /// Takes in the tools of a bundle. `judge` is the analysis: how well a tool does, or why it is refused.
+    ///
+    /// # Errors
+    /// `name-taken` with all names that are, `critical-risk`, `tool-limit-reached`, and those of the disk.
+    pub fn import(
+        &self,
+        import: &Import,
+        judge: &dyn Fn(&ToolSpec) -> Result<Scores, String>,
+        when_taken: WhenTaken,
+        at: Timestamp,
+    ) -> Result<Imported, ImportError> {
+        let mut taken = Vec::new();
+        let mut judged = Vec::new();
+        let mut imported = Imported::default();
+        for newcomer in &import.newcomers {
+            let name = newcomer.spec.name();
+            let current = match self.find(&ToolRef::Name(name.clone())) {
+                Ok(entry) => Some(entry),
+                Err(FindError::Fault(fault)) => return Err(fault.into()),
+                Err(_) => None,
+            };
+            if current.as_ref().is_some_and(|entry| entry.id == newcomer.spec.id()) {
+                imported.unchanged += 1;
+                continue;
+            }
+            // A name can be rolled back to what it led to before, so that is judged as well.
+            let all = newcomer.earlier.iter().filter(|_| current.is_none()).map(|(spec, notes)| (spec, notes));
+            let steps = all.chain([(&newcomer.spec, &newcomer.notes)]).map(|(spec, notes)| match judge(spec) {
+                Ok(scores) => Ok(Registration { spec, notes, scores, at }),
+                Err(reason) => Err(ImportError::Refused { name: name.clone(), reason }),
+            });
+            let steps = steps.collect::<Result<Vec<_>, _>>()?;
+            taken.extend(current.as_ref().map(|entry| (entry.name.clone(), entry.id)));
+            judged.push((steps, current.is_some()));
+        }
+        if when_taken == WhenTaken::Refuse && !taken.is_empty() {
+            return Err(ImportError::Taken(taken));
+        }
+        for (steps, replaces) in judged {
+            for (at, step) in steps.iter().enumerate() {
+                // Only the first step of a name that was free can find it taken, by somebody who was faster.
+                let when_taken = if replaces || at > 0 { WhenTaken::Replace } else { when_taken };
+                // Trust goes first: were the process to die in between, the tool would not be there, nor be trusted.
+                self.distrust(step.spec.id())?;
+                self.put(step, when_taken)?;
+            }
+            let list = if replaces { &mut imported.replaced } else { &mut imported.added };
+            list.extend(steps.last().map(|step| (step.spec.name().clone(), step.spec.id())));
+        }
+        Ok(imported)
+    }
+}

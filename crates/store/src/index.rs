@@ -1,0 +1,273 @@
+//! The index: what changes, and what finds things fast. SQLite in WAL mode, so that many processes share it.
+//!
+//! Invariant: every change is one transaction. What is acknowledged outlasts the process, and, where it was to be
+//! synced, the power. Readers never wait for a writer.
+//!
+//! Writers queue at a file lock before they come to SQLite: its own waiting is a poll with growing pauses, and a dozen
+//! processes that create tools at once would starve one another.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::directory::{Access, Directory, OpenError};
+use crate::error::Fault;
+
+/// The file.
+pub(crate) const FILE: &str = "index.sqlite";
+/// How long one waits for a process that holds the index.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// Connections that are kept for readers.
+const KEPT: usize = 8;
+/// Statements that a connection keeps compiled.
+const STATEMENTS: usize = 64;
+
+/// Pages of the index that a connection keeps, in KiB.
+const CACHE_KIB: i64 = 8 << 10;
+
+/// What the tables are; see `schema.sql`.
+const SCHEMA: &str = include_str!("schema.sql");
+
+/// Whether what is acknowledged outlasts a loss of power.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// Also a loss of power: one sync of the disk for each transaction.
+    #[default]
+    Synced,
+    /// The end of the process in any way, but not that of the machine.
+    Unsynced,
+}
+
+/// The index of a store.
+pub(crate) struct Index {
+    path: PathBuf,
+    source: Source,
+    readers: Mutex<Vec<Connection>>,
+    /// The connection that writes, and the lock at which processes queue; none where nothing is written.
+    writer: Option<Mutex<Writer>>,
+}
+
+struct Writer {
+    connection: Connection,
+    queue: std::fs::File,
+}
+
+/// How the file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// Read and written.
+    Shared,
+    /// Read, while others may write.
+    ReadOnly,
+    /// Read, and nobody can write: the only way where SQLite cannot make its own files.
+    Frozen,
+}
+
+impl Index {
+    /// Opens the index, and makes it where there is none.
+    pub(crate) fn open(directory: &Directory) -> Result<Self, OpenError> {
+        let path = directory.path().join(FILE);
+        if directory.access() == Access::ReadOnly {
+            return Ok(Self::read_only(path)?);
+        }
+        let queue = directory.lock_file("writer")?;
+        let new = directory.root().symlink_metadata(FILE).map_or(true, |metadata| metadata.len() == 0);
+        if new {
+            must_be_empty(directory)?;
+        }
+        let connection = connect(&path, Source::Shared).map_err(Fault::from)?;
+        let mut writer = Writer { connection, queue };
+        if user_version(&writer.connection).map_err(Fault::from)? == 0 {
+            // An index that was cut off reads as a new one.
+            must_be_empty(directory)?;
+            writer.queue.lock().map_err(Fault::disk("writer"))?;
+            let made = make(&mut writer.connection);
+            writer.queue.unlock().map_err(Fault::disk("writer"))?;
+            made.map_err(Fault::from)?;
+        }
+        let format = user_version(&writer.connection).map_err(Fault::from)?;
+        if format != crate::directory::FORMAT {
+            return Err(OpenError::Newer { path: path.display().to_string(), format });
+        }
+        let writer = Some(Mutex::new(writer));
+        Ok(Self { path, source: Source::Shared, readers: Mutex::default(), writer })
+    }
+
+    fn read_only(path: PathBuf) -> Result<Self, Fault> {
+        let mut last = None;
+        for source in [Source::ReadOnly, Source::Frozen] {
+            match connect(&path, source).and_then(|connection| user_version(&connection).map(|_| connection)) {
+                Ok(connection) => {
+                    return Ok(Self { path, source, readers: Mutex::new(vec![connection]), writer: None });
+                }
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.map_or_else(|| Fault::ReadOnly { path: path.display().to_string() }, Fault::from))
+    }
+
+    /// Reads: everything in `work` sees the same state.
+    pub(crate) fn read<T, E: From<Fault>>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T, E>) -> Result<T, E> {
+        let kept = lock(&self.readers).pop();
+        let mut connection = match kept {
+            Some(connection) => connection,
+            None => connect(&self.path, self.source).map_err(Fault::from)?,
+        };
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Deferred).map_err(Fault::from)?;
+        let done = work(&transaction);
+        transaction.finish().map_err(Fault::from)?;
+        let mut readers = lock(&self.readers);
+        if readers.len() < KEPT {
+            readers.push(connection);
+        }
+        done
+    }
+
+    /// Writes: everything in `work` happens, or nothing does.
+    pub(crate) fn write<T, E: From<Fault>>(
+        &self,
+        durability: Durability,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let Some(writer) = &self.writer else {
+            return Err(Fault::ReadOnly { path: self.path.display().to_string() }.into());
+        };
+        lock(writer).write(durability, work)
+    }
+
+    /// Writes all that `take` gives once this thread may write, in one transaction, and hands it to `done` with what
+    /// came of it before anybody else may write. Where there is nothing, nothing is written.
+    pub(crate) fn write_each<T>(
+        &self,
+        durability: Durability,
+        take: impl FnOnce() -> Vec<T>,
+        each: impl Fn(&Transaction<'_>, &T) -> Result<(), Fault>,
+        done: impl FnOnce(Vec<T>, Result<(), Fault>),
+    ) {
+        let Some(writer) = &self.writer else {
+            return done(take(), Err(Fault::ReadOnly { path: self.path.display().to_string() }));
+        };
+        let mut writer = lock(writer);
+        let batch = take();
+        if !batch.is_empty() {
+            let written =
+                writer.write(durability, |transaction| batch.iter().try_for_each(|one| each(transaction, one)));
+            done(batch, written);
+        }
+    }
+}
+
+impl Writer {
+    fn write<T, E: From<Fault>>(
+        &mut self,
+        durability: Durability,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.queue.lock().map_err(Fault::disk("writer"))?;
+        let done = self.transact(durability, work);
+        // A lock that cannot be given up would hold up everybody; it goes with the process at the latest.
+        self.queue.unlock().map_err(Fault::disk("writer"))?;
+        done
+    }
+
+    fn transact<T, E: From<Fault>>(
+        &mut self,
+        durability: Durability,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let synchronous = match durability {
+            Durability::Synced => "PRAGMA synchronous = FULL",
+            Durability::Unsynced => "PRAGMA synchronous = NORMAL",
+        };
+        self.connection.prepare_cached(synchronous).and_then(|mut pragma| pragma.execute([])).map_err(Fault::from)?;
+        let behavior = TransactionBehavior::Immediate;
+        let transaction = self.connection.transaction_with_behavior(behavior).map_err(Fault::from)?;
+        let value = work(&transaction)?;
+        transaction.commit().map_err(Fault::from)?;
+        Ok(value)
+    }
+}
+
+/// Refuses where there are objects, and so was an index.
+fn must_be_empty(directory: &Directory) -> Result<(), Fault> {
+    let mut objects = directory.folder("objects")?.entries().map_err(Fault::disk("objects"))?;
+    match objects.next() {
+        None => Ok(()),
+        Some(_) => Err(Fault::Index { source: "it is missing or empty, and there are objects".into() }),
+    }
+}
+
+/// A connection to an index that may be damaged.
+pub(crate) fn connect_to_read(path: &std::path::Path) -> rusqlite::Result<Connection> {
+    let connection = connect(path, Source::ReadOnly)?;
+    user_version(&connection).map(|_| connection)
+}
+
+/// A new index in a file of its own, and no file beside it.
+pub(crate) fn make_at(path: &std::path::Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.pragma_update(None, "synchronous", "full")?;
+    make(&mut connection)?;
+    Ok(connection)
+}
+
+/// A thread that panicked left its connection between two transactions, where it is as good as new.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn connect(path: &std::path::Path, source: Source) -> rusqlite::Result<Connection> {
+    let common = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW | OpenFlags::SQLITE_OPEN_URI;
+    let (flags, immutable) = match source {
+        Source::Shared => (OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE, ""),
+        Source::ReadOnly => (OpenFlags::SQLITE_OPEN_READ_ONLY, ""),
+        Source::Frozen => (OpenFlags::SQLITE_OPEN_READ_ONLY, "?immutable=1"),
+    };
+    let connection = Connection::open_with_flags(format!("file:{}{immutable}", escaped(path)), flags | common)?;
+    connection.busy_timeout(PATIENCE)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // A plan does not depend on what is looked for, so a compiled statement stays compiled.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    // What the file says is data, not a program: a planted trigger or view calls nothing.
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "temp_store", "memory")?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    if source == Source::Shared {
+        connection.pragma_update(None, "journal_mode", "wal")?;
+    }
+    Ok(connection)
+}
+
+/// A path in a URI: RFC 3986, with all but the plainest characters escaped.
+fn escaped(path: &std::path::Path) -> String {
+    use std::fmt::Write as _;
+    use std::os::unix::ffi::OsStrExt as _;
+    let mut escaped = String::new();
+    for byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(byte) {
+            escaped.push(char::from(*byte));
+        } else {
+            // Writing to a string does not fail.
+            let _ = write!(escaped, "%{byte:02x}");
+        }
+    }
+    escaped
+}
+
+fn user_version(connection: &Connection) -> rusqlite::Result<u32> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+fn make(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if user_version(&transaction)? == 0 {
+        transaction.execute_batch(SCHEMA)?;
+        transaction.pragma_update(None, "user_version", crate::directory::FORMAT)?;
+    }
+    transaction.commit()
+}

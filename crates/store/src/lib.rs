@@ -1,0 +1,47 @@
+//! The store: tools that are still there, still the same, and provably so.
+//!
+//! A tool is stored under a [`ToolId`](toolcell_tool::ToolId), a hash over what decides its behaviour, as immutable
+//! objects in plain files. What changes (names, status, usage, approvals) is in an index with transactions that many
+//! processes share. Whatever follows from the objects is made anew from them where the index is lost.
+//!
+//! Invariant: this crate alone touches the disk, and only below one directory. Time and caller are parameters.
+#![expect(
+    clippy::disallowed_types,
+    reason = "the store is where files are read and written; paths go through cap-std but for the store's own"
+)]
+
+pub mod audit;
+mod bundle;
+mod directory;
+mod error;
+mod fsck;
+mod gc;
+mod import;
+mod index;
+mod list;
+mod names;
+mod objects;
+mod rebuild;
+mod records;
+mod signature;
+mod step;
+mod store;
+mod trust;
+mod usage;
+mod version;
+
+pub use bundle::{BUNDLE_LIMIT, ExportError, History};
+pub use directory::{Access, OpenError};
+pub use error::{Cause, Fault};
+pub use fsck::{Health, Mending, Problem, fsck};
+pub use gc::{Collected, Mode};
+pub use import::{Import, ImportError, Imported, Newcomer};
+pub use index::Durability;
+pub use list::{Cursor, CursorError, Filter, ListError, Order, PAGE_LIMIT, Page};
+pub use names::{NameStepError, Past, Registration, Step, WhenTaken};
+pub use records::Record;
+pub use signature::{PublicKey, SecretKey, Signature, SignatureError, Signer};
+pub use store::{Entry, FindError, Settings, Store, ToolRef};
+pub use trust::{Approval, Decision, StatusError};
+pub use usage::{Percentiles, RecordError, Usage, UsageEvent};
+pub use version::{Event, Scores};

@@ -1,0 +1,216 @@
+//! Immutable blobs under their blake3 hash.
+//!
+//! Invariant: what [`Objects::read`] gives has the hash that was asked for; whatever is found under a name that is not
+//! its hash is damage. A file is written under another name, whole, and renamed, so an object is there or it is not.
+//!
+//! Objects are plain: `b3sum objects/ab/cd…` prints `abcd…`.
+
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use blake3::Hash;
+use cap_fs_ext::DirExt as _;
+use cap_std::fs::{Dir, OpenOptionsExt as _};
+
+use crate::directory::{Directory, make_folder, private};
+use crate::error::Fault;
+use crate::gc::Mode;
+
+/// The largest object: a source of 64 KiB, or all that is said about one.
+pub(crate) const OBJECT_LIMIT: u64 = 1 << 20;
+/// Objects do not change, not even by accident.
+const READ_ONLY_FILE: u32 = 0o400;
+
+/// The objects of a store.
+pub(crate) struct Objects {
+    dir: Dir,
+    /// Objects that are being written.
+    tmp: Dir,
+    next: AtomicU64,
+}
+
+/// What is found under a hash.
+pub(crate) enum Found {
+    /// Bytes with that hash.
+    Whole(Vec<u8>),
+    /// Nothing.
+    Missing,
+    /// Something else, and what it is.
+    Damaged(String),
+}
+
+impl Objects {
+    pub(crate) fn open(directory: &Directory) -> Result<Self, Fault> {
+        Ok(Self { dir: directory.folder("objects")?, tmp: directory.folder("tmp")?, next: AtomicU64::new(0) })
+    }
+
+    /// What is stored under a hash, looked at closely.
+    pub(crate) fn look(&self, hash: Hash) -> Result<Found, Fault> {
+        let path = path(hash);
+        let mut options = private();
+        let file = match self.dir.open_with(&path, options.read(true)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Missing),
+            Err(_) if is_link(&self.dir, &path) => {
+                return Ok(Found::Damaged("is a link".to_owned()));
+            }
+            Err(error) => return Err(Fault::disk(format!("objects/{path}"))(error)),
+        };
+        let disk = || Fault::disk(format!("objects/{path}"));
+        let metadata = file.metadata().map_err(disk())?;
+        if !metadata.is_file() {
+            return Ok(Found::Damaged("is no file".to_owned()));
+        }
+        if metadata.len() > OBJECT_LIMIT {
+            return Ok(Found::Damaged(format!("is {} bytes, the limit is {OBJECT_LIMIT}", metadata.len())));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
+        file.take(OBJECT_LIMIT + 1).read_to_end(&mut bytes).map_err(disk())?;
+        let actual = blake3::hash(&bytes);
+        if actual == hash {
+            Ok(Found::Whole(bytes))
+        } else {
+            let (len, actual) = (bytes.len(), actual.to_hex());
+            Ok(Found::Damaged(format!("is not what its name says: its {len} bytes have the hash {}…", &actual[..16])))
+        }
+    }
+
+    /// Whether something is stored under a hash, without looking at what.
+    pub(crate) fn has(&self, hash: Hash) -> bool {
+        self.dir.symlink_metadata(path(hash)).is_ok_and(|metadata| metadata.is_file())
+    }
+
+    /// How many bytes are stored under a hash.
+    pub(crate) fn len(&self, hash: Hash) -> u64 {
+        self.dir.symlink_metadata(path(hash)).map_or(0, |metadata| metadata.len())
+    }
+
+    /// Writes an object, over whatever else has its name.
+    pub(crate) fn write(&self, hash: Hash, bytes: &[u8]) -> Result<(), Fault> {
+        // Names of processes come again; what a dead one left behind is passed over.
+        let (mut file, name) = loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let name = format!("{}.{number}", std::process::id());
+            let mut options = private();
+            match self.tmp.open_with(&name, options.create_new(true).write(true).mode(READ_ONLY_FILE)) {
+                Ok(file) => break (file, name),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Fault::disk(format!("tmp/{name}"))(error)),
+            }
+        };
+        let written = file.write_all(bytes).and_then(|()| self.publish(&name, hash));
+        drop(file);
+        written.map_err(|error| {
+            // Where even this fails, `gc` takes it away.
+            let _ = self.tmp.remove_file(&name);
+            Fault::disk(format!("objects/{}", path(hash)))(error)
+        })
+    }
+
+    fn publish(&self, name: &str, hash: Hash) -> std::io::Result<()> {
+        let path = path(hash);
+        match self.tmp.rename(name, &self.dir, &path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                make_folder(&self.dir, &path[..2])?;
+                self.tmp.rename(name, &self.dir, &path)
+            }
+            other => other,
+        }
+    }
+
+    /// Moves what is stored under a hash into the quarantine.
+    pub(crate) fn put_aside(&self, hash: Hash, quarantine: &Dir) -> Result<(), Fault> {
+        let name = hash.to_hex();
+        self.dir.rename(path(hash), quarantine, name.as_str()).map_err(Fault::disk(format!("quarantine/{name}")))
+    }
+
+    /// Takes an object away. That it is gone already is fine.
+    pub(crate) fn remove(&self, hash: Hash) -> Result<(), Fault> {
+        match self.dir.remove_file(path(hash)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(Fault::disk(format!("objects/{}", path(hash)))(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Every name in the folder of objects: hashes, and what else is there.
+    pub(crate) fn each(&self, visit: &mut dyn FnMut(Name) -> Result<(), Fault>) -> Result<(), Fault> {
+        let disk = || Fault::disk("objects");
+        let mut folders = names(&self.dir).map_err(disk())?;
+        folders.sort();
+        for folder in folders {
+            let is_folder = folder.len() == 2 && hex(&folder);
+            let Some(inside) = is_folder.then(|| self.dir.open_dir_nofollow(&folder).ok()).flatten() else {
+                visit(Name::Stranger(format!("objects/{folder}")))?;
+                continue;
+            };
+            for name in names(&inside).map_err(disk())? {
+                let hash = (name.len() == 62 && hex(&name)).then(|| Hash::from_hex(format!("{folder}{name}")).ok());
+                visit(hash.flatten().map_or_else(|| Name::Stranger(format!("objects/{folder}/{name}")), Name::Hash))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes away what was being written by processes that are no more, and says how much that was.
+    pub(crate) fn sweep_unfinished(&self, older_than: std::time::SystemTime, mode: Mode) -> Result<u64, Fault> {
+        let mut swept = 0;
+        for name in names(&self.tmp).map_err(Fault::disk("tmp"))? {
+            let old = self.tmp.symlink_metadata(&name).and_then(|metadata| metadata.modified());
+            if old.is_ok_and(|time| time.into_std() < older_than) {
+                swept += 1;
+                if mode == Mode::Do {
+                    self.tmp.remove_file(&name).map_err(Fault::disk(format!("tmp/{name}")))?;
+                }
+            }
+        }
+        Ok(swept)
+    }
+
+    /// Waits until these objects outlast a loss of power.
+    pub(crate) fn sync(&self, hashes: &[Hash]) -> Result<(), Fault> {
+        // One call for all of them costs about as much as one call for one of them.
+        #[cfg(target_os = "linux")]
+        if hashes.len() > 1 {
+            // A `Dir` is a path only, and such a thing is not synced.
+            let opened = self.dir.open(".").and_then(|dir| Ok(rustix::fs::syncfs(&dir)?));
+            return opened.map_err(Fault::disk("objects"));
+        }
+        for hash in hashes {
+            let path = path(*hash);
+            let disk = || Fault::disk(format!("objects/{path}"));
+            self.dir.open_with(&path, private().read(true)).and_then(|file| file.sync_all()).map_err(disk())?;
+            let folder = self.dir.open_dir(&path[..2]).and_then(|dir| dir.open(".")).map_err(disk())?;
+            folder.sync_all().map_err(disk())?;
+        }
+        Ok(())
+    }
+}
+
+/// A name in the folder of objects.
+pub(crate) enum Name {
+    /// That of an object.
+    Hash(Hash),
+    /// Something that does not belong there.
+    Stranger(String),
+}
+
+/// Where an object is.
+pub(crate) fn path(hash: Hash) -> String {
+    let name = hash.to_hex();
+    format!("{}/{}", &name[..2], &name[2..])
+}
+
+fn is_link(dir: &Dir, path: &str) -> bool {
+    dir.symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
+}
+
+fn hex(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// The names in a folder.
+pub(crate) fn names(dir: &Dir) -> std::io::Result<Vec<String>> {
+    dir.entries()?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+}

@@ -1,0 +1,263 @@
+//! Making the index anew from the objects.
+//!
+//! Invariant: nobody else has the store open meanwhile, the old index stays in the quarantine, and a rebuilding that was
+//! broken off is known by a mark: until one is finished, the store does not open.
+//!
+//! What objects do not say is taken over from the old index, as far as it can be read. From one that is damaged no
+//! approvals are: a flipped bit must not let anything run.
+
+use std::collections::BTreeMap;
+
+use blake3::Hash;
+use rusqlite::{Connection, Row, Transaction, params_from_iter};
+
+use crate::directory::{Directory, OpenError, private};
+use crate::error::Fault;
+use crate::fsck::Health;
+use crate::index::{self, FILE};
+use crate::objects::{Found, Name, Objects};
+use crate::step::apply;
+use crate::version::Version;
+
+/// The mark of a rebuilding that is not finished.
+pub(crate) const MARK: &str = "rebuilding";
+/// Where the new index grows.
+const NEW: &str = "tmp/index.sqlite";
+
+/// The steps of each name, by its folded form.
+type Histories = BTreeMap<String, Vec<(Hash, Version)>>;
+
+/// What is taken over from the old index: columns that are read from it, and where they go. The first one is a tool's
+/// identifier.
+const TAKEN_OVER: [(&str, &str); 4] = [
+    (
+        "SELECT id, status, confidence, runs, successes, last_used_at FROM tool",
+        "UPDATE tool SET status = ?2, confidence = ?3, runs = ?4, successes = ?5, last_used_at = ?6 WHERE id = ?1",
+    ),
+    (
+        "SELECT id, code, count FROM failure JOIN tool ON num = tool",
+        "INSERT OR IGNORE INTO failure SELECT num, ?2, ?3 FROM tool WHERE id = ?1",
+    ),
+    (
+        "SELECT id, what, bucket, count FROM cost JOIN tool ON num = tool",
+        "INSERT OR IGNORE INTO cost SELECT num, ?2, ?3, ?4 FROM tool WHERE id = ?1",
+    ),
+    (
+        "SELECT tool, hash, kind, at, body FROM record ORDER BY num",
+        "INSERT OR IGNORE INTO record (tool, hash, kind, at, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+    ),
+];
+/// What is taken over from one that is whole, besides.
+const APPROVALS: (&str, &str) = (
+    "SELECT tool, grants, form, granted, by, at FROM approval",
+    "INSERT OR IGNORE INTO approval (tool, grants, form, granted, by, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+);
+
+/// Whether an index can be trusted with what only it says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Old {
+    /// SQLite finds nothing wrong with it.
+    Whole,
+    /// SQLite does, or it is not there.
+    Damaged,
+}
+
+/// Makes the index anew, and says so with each of the problems that were found so far.
+pub(crate) fn index(directory: &Directory, objects: &Objects, old: Old, health: &mut Health) -> Result<(), OpenError> {
+    if !directory.exclude_others()? {
+        return Err(OpenError::InUse { path: directory.path().display().to_string() });
+    }
+    let made = make(directory, objects, old);
+    directory.admit_others()?;
+    let versions = made?;
+    let mended = match old {
+        Old::Whole => format!("the index was made anew from {versions} versions"),
+        Old::Damaged => format!("the index was made anew from {versions} versions, without approvals"),
+    };
+    health.problems.iter_mut().filter(|problem| problem.mended.is_none() && problem.of_index).for_each(|problem| {
+        problem.mended = Some(mended.clone());
+    });
+    Ok(())
+}
+
+fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<usize, Fault> {
+    let root = directory.root();
+    let mut options = private();
+    root.open_with(MARK, options.create(true).write(true))
+        .and_then(|file| file.sync_all())
+        .map_err(Fault::disk(MARK))?;
+    let (old_path, new_path) = (directory.path().join(FILE), directory.path().join(NEW));
+    remove(directory, NEW)?;
+    let old_index = index::connect_to_read(&old_path).ok();
+    if let Some(old_index) = &old_index {
+        keep_unsynced(old_index, objects);
+    }
+    let histories = histories(objects)?;
+    let mut new_index = index::make_at(&new_path)?;
+    let transaction = new_index.transaction()?;
+    let mut versions = 0;
+    for (folded, steps) in histories {
+        for (number, (hash, version)) in (1..).zip(in_order(steps)) {
+            apply(&transaction, &folded, number, hash, &version)?;
+            versions += 1;
+        }
+    }
+    if let Some(old_index) = &old_index {
+        let approvals = (old == Old::Whole).then_some(APPROVALS);
+        for (from, to) in TAKEN_OVER.into_iter().chain(approvals) {
+            // What cannot be read is what was lost; the rest is not.
+            let _ = take_over(old_index, from, &transaction, to);
+        }
+    }
+    transaction.commit()?;
+    drop(old_index);
+    new_index.close().map_err(|(_, error)| Fault::from(error))?;
+    replace(directory)?;
+    Ok(versions)
+}
+
+/// Puts the new index in the place of the old one.
+fn replace(directory: &Directory) -> Result<(), Fault> {
+    let root = directory.root();
+    let quarantine = directory.folder("quarantine")?;
+    let free = |number: &u32| quarantine.symlink_metadata(format!("index.{number}.sqlite")).is_err();
+    let number = (1..u32::MAX).find(free).unwrap_or(u32::MAX);
+    // A log that is left behind would be played into the new index: it goes first.
+    for ending in ["-wal", "-shm", ""] {
+        let name = format!("{FILE}{ending}");
+        match root.rename(&name, &quarantine, format!("index.{number}.sqlite{ending}")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Fault::disk(name)(error)),
+            _ => {}
+        }
+    }
+    root.rename(NEW, root, FILE).map_err(Fault::disk(FILE))?;
+    let synced = root.open(".").and_then(|dir| dir.sync_all());
+    synced.map_err(Fault::disk("."))?;
+    remove(directory, MARK)
+}
+
+fn remove(directory: &Directory, name: &str) -> Result<(), Fault> {
+    match directory.root().remove_file(name) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Fault::disk(name)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes the objects that only the old index kept safe.
+fn keep_unsynced(old: &Connection, objects: &Objects) {
+    let Ok(mut statement) = old.prepare("SELECT hash, bytes FROM unsynced") else { return };
+    let Ok(mut rows) = statement.query([]) else { return };
+    while let Ok(Some(row)) = rows.next() {
+        let (Ok(hash), Ok(bytes)) = (row.get(0).map(Hash::from_bytes), row.get::<_, Vec<u8>>(1)) else { continue };
+        if blake3::hash(&bytes) == hash && !matches!(objects.look(hash), Ok(Found::Whole(_))) {
+            // Where it cannot be written, the tool is found to be lost.
+            let _ = objects.write(hash, &bytes);
+        }
+    }
+}
+
+/// All versions, by name.
+fn histories(objects: &Objects) -> Result<Histories, Fault> {
+    let mut histories = Histories::new();
+    objects.each(&mut |name| {
+        let Name::Hash(hash) = name else { return Ok(()) };
+        let Found::Whole(bytes) = objects.look(hash)? else { return Ok(()) };
+        if let Some((folded, version)) = Version::from_bytes(&bytes).ok().and_then(named) {
+            histories.entry(folded).or_default().push((hash, version));
+        }
+        Ok(())
+    })?;
+    Ok(histories)
+}
+
+/// A version under its folded name, if it has a name and a source.
+fn named(version: Version) -> Option<(String, Version)> {
+    let name = toolcell_tool::ToolName::parse(&version.name).ok()?;
+    version.code_hash().ok()?;
+    Some((name.folded(), version))
+}
+
+/// The steps of a name, each after the one that it follows. Where two follow the same one, because a process died before
+/// its step counted, the earlier comes first; where the one before is lost, time decides.
+fn in_order(mut steps: Vec<(Hash, Version)>) -> Vec<(Hash, Version)> {
+    steps.sort_by(|(one_hash, one), (other_hash, other)| {
+        (one.at, one_hash.as_bytes()).cmp(&(other.at, other_hash.as_bytes()))
+    });
+    let known: Vec<Hash> = steps.iter().map(|(hash, _)| *hash).collect();
+    let mut following: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
+    for (at, (_, version)) in steps.iter().enumerate() {
+        let previous = version.previous_hash().ok().flatten();
+        let before = previous.and_then(|previous| known.iter().position(|hash| *hash == previous));
+        following.entry(before).or_default().push(at);
+    }
+    // A hash cannot be among what it was made of, so there are no circles and every step is reached.
+    let mut order = Vec::new();
+    let mut open: Vec<usize> = following.get(&None).into_iter().flatten().rev().copied().collect();
+    while let Some(at) = open.pop() {
+        order.push(at);
+        open.extend(following.get(&Some(at)).into_iter().flatten().rev());
+    }
+    let mut steps: Vec<Option<(Hash, Version)>> = steps.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|at| steps[at].take()).collect()
+}
+
+/// Copies rows, as far as they can be read.
+fn take_over(old: &Connection, from: &str, new: &Transaction<'_>, to: &str) -> rusqlite::Result<()> {
+    let mut reading = old.prepare(from)?;
+    let columns = reading.column_count();
+    let mut writing = new.prepare(to)?;
+    let mut rows = reading.query([])?;
+    let values = |row: &Row<'_>| {
+        (0..columns).map(|column| row.get(column)).collect::<rusqlite::Result<Vec<rusqlite::types::Value>>>()
+    };
+    while let Some(row) = rows.next()? {
+        // A row that the new tables refuse is damage as well.
+        let _ = values(row).and_then(|values| writing.execute(params_from_iter(values)));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::version::{Event, Scores};
+    use jiff::Timestamp;
+    use toolcell_tool::{Draft, Notes, ToolName, ToolSpec};
+
+    /// A history, in any order: each step is a letter, the letter of the one before it, and its time.
+    fn check(steps: &[(&str, Option<&str>, i64)], expect: &str) {
+        let draft = Draft::from_bytes("t.ts", b"x").unwrap();
+        let spec = |text: &str| {
+            let source = Draft::from_bytes(draft.name(), text.as_bytes()).unwrap();
+            let name = ToolName::parse("t").unwrap();
+            ToolSpec::new(name, &source, serde_json::Value::Null, serde_json::Value::Null).unwrap()
+        };
+        let hash = |letter: &str| blake3::hash(letter.as_bytes());
+        let scores = Scores { safety: 1.0, quality: 1.0 };
+        let made = |(letter, before, at): &(&str, Option<&str>, i64)| {
+            let at = Timestamp::from_second(*at).unwrap();
+            let notes = Notes::new(*letter).unwrap();
+            let version = Version::new(Event::Created, at, before.map(hash), &spec(letter), &notes, scores);
+            (hash(letter), version)
+        };
+        let actual: String =
+            in_order(steps.iter().map(made).collect()).into_iter().map(|(_, version)| version.description).collect();
+        assert_eq!(actual, expect);
+    }
+
+    #[test]
+    fn steps_follow_one_another_whatever_their_clocks_said() {
+        check(&[("c", Some("b"), 1), ("a", None, 9), ("b", Some("a"), 5)], "abc");
+        check(&[("a", None, 1)], "a");
+    }
+
+    #[test]
+    fn of_two_that_follow_the_same_one_the_later_is_last() {
+        check(&[("a", None, 1), ("b", Some("a"), 3), ("x", Some("a"), 2), ("c", Some("b"), 2)], "axbc");
+    }
+
+    #[test]
+    fn steps_after_a_gap_stay() {
+        check(&[("a", None, 1), ("c", Some("lost"), 3), ("d", Some("c"), 4)], "acd");
+    }
+}

@@ -1,0 +1,254 @@
+//! Who vouches for a bundle: ed25519 signatures in the form of minisign.
+//!
+//! A bundle's signature is a file beside it, so that `minisign -V -m tools.bundle -p key.pub` checks it as well. See
+//! <https://jedisct1.github.io/minisign/>.
+//!
+//! Invariant: a [`Signer`] comes of a signature that was verified with a key that is trusted. It says who vouched, and
+//! nothing about what the tools do: they are analysed and tried as any other.
+
+use std::io::{Cursor, Read as _};
+use std::path::Path;
+
+use crate::directory::private;
+use crate::error::Fault;
+use crate::store::Store;
+
+/// The largest file of a key.
+const KEY_LIMIT: u64 = 4096;
+/// What everybody reads and nobody vouches for.
+const COMMENT: &str = "signature of a toolcell bundle";
+
+/// A key that signatures are verified with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublicKey(minisign::PublicKey);
+
+/// A key that bundles are signed with.
+pub struct SecretKey(minisign::SecretKey);
+
+/// The text of a signature's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signature(String);
+
+/// Whose signature was verified: the identifier of the key, as minisign prints it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signer(String);
+
+/// Why something is not signed, or not by whom it should be.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SignatureError {
+    /// A text is no key.
+    #[error("this is no minisign key: {0}")]
+    Key(String),
+    /// The key is locked with a password, and that is missing or wrong.
+    #[error("the secret key is locked, and the password is missing or wrong")]
+    Locked,
+    /// A text is no signature.
+    #[error("this is no minisign signature: {0}")]
+    Form(String),
+    /// Nobody who is trusted has that key.
+    #[error("the bundle is signed with the key {key}, which is not trusted")]
+    Untrusted {
+        /// Its identifier.
+        key: String,
+    },
+    /// The bundle is not what was signed.
+    #[error("the bundle is not what was signed with the key {key}")]
+    Wrong {
+        /// Its identifier.
+        key: String,
+    },
+    /// The disk fails.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+impl SignatureError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Key(_) => "key-invalid",
+            Self::Locked => "key-locked",
+            Self::Form(_) => "signature-invalid",
+            Self::Untrusted { .. } => "signature-untrusted",
+            Self::Wrong { .. } => "integrity",
+            Self::Fault(fault) => fault.code(),
+        }
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Key(_) => "`minisign -G` makes a pair of keys",
+            Self::Locked => "give the password, or take a key without one (`minisign -G -W`)",
+            Self::Form(_) => "the signature is the `.minisig` file beside the bundle",
+            Self::Untrusted { .. } => "if you trust it, give it with --key or put it into `keys/` of the store",
+            Self::Wrong { .. } => "get the bundle again from who signed it",
+            Self::Fault(fault) => fault.hint(),
+        }
+    }
+}
+
+impl PublicKey {
+    /// Takes the text of a `.pub` file, or its second line alone.
+    ///
+    /// # Errors
+    /// `key-invalid`
+    pub fn parse(text: &str) -> Result<Self, SignatureError> {
+        let line = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+        let key = minisign::PublicKey::from_base64(line.trim());
+        key.map(Self).map_err(|error| SignatureError::Key(error.to_string()))
+    }
+
+    /// Its identifier, as minisign prints it.
+    #[must_use]
+    pub fn id(&self) -> String {
+        key_id(self.0.keynum())
+    }
+}
+
+impl SecretKey {
+    /// Takes the text of a secret key's file, and the password where it has one.
+    ///
+    /// # Errors
+    /// `key-invalid`, `key-locked`
+    pub fn parse(text: &str, password: Option<String>) -> Result<Self, SignatureError> {
+        let parsed = || minisign::SecretKeyBox::from_string(text);
+        if let Ok(key) = parsed().and_then(minisign::SecretKeyBox::into_unencrypted_secret_key) {
+            return Ok(Self(key));
+        }
+        // No password is tried as an empty one: that tells a locked key from none.
+        let key = parsed().and_then(|parsed| parsed.into_secret_key(Some(password.unwrap_or_default())));
+        key.map(Self).map_err(|error| match error.kind() {
+            minisign::ErrorKind::Verify => SignatureError::Locked,
+            _ => SignatureError::Key(error.to_string()),
+        })
+    }
+
+    /// Signs a bundle.
+    ///
+    /// # Errors
+    /// `key-invalid`
+    pub fn sign(&self, bundle: &[u8]) -> Result<Signature, SignatureError> {
+        let trusted = format!("blake3:{}", blake3::hash(bundle).to_hex());
+        let signed = minisign::sign(None, &self.0, Cursor::new(bundle), Some(&trusted), Some(COMMENT));
+        signed.map(|signed| Signature(signed.into_string())).map_err(|error| SignatureError::Key(error.to_string()))
+    }
+}
+
+impl Signature {
+    /// Takes the text of a `.minisig` file.
+    ///
+    /// # Errors
+    /// `signature-invalid`
+    pub fn parse(text: &str) -> Result<Self, SignatureError> {
+        read(text).map(|_| Self(text.to_owned()))
+    }
+
+    /// Who of those that are trusted vouches for a bundle.
+    ///
+    /// # Errors
+    /// `signature-untrusted`, `integrity`
+    pub fn signer(&self, bundle: &[u8], trusted: &[PublicKey]) -> Result<Signer, SignatureError> {
+        let signature = read(&self.0)?;
+        let key = key_id(signature.keynum());
+        let Some(known) = trusted.iter().find(|known| known.id() == key) else {
+            return Err(SignatureError::Untrusted { key });
+        };
+        match minisign::verify(&known.0, &signature, Cursor::new(bundle), true, false, false) {
+            Ok(()) => Ok(Signer(key)),
+            Err(_) => Err(SignatureError::Wrong { key }),
+        }
+    }
+}
+
+impl std::fmt::Display for Signature {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::fmt::Display for Signer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Store {
+    /// The keys in the folder `keys/` of the store: whoever can write there decides who is trusted.
+    ///
+    /// # Errors
+    /// `key-invalid` with the file's name, and those of the disk.
+    pub fn trusted_keys(&self) -> Result<Vec<PublicKey>, SignatureError> {
+        if self.directory.root().symlink_metadata("keys").is_err() {
+            return Ok(Vec::new());
+        }
+        let folder = self.directory.folder("keys")?;
+        let mut names = crate::objects::names(&folder).map_err(Fault::disk("keys"))?;
+        names.retain(|name| Path::new(name).extension().is_some_and(|ending| ending == "pub"));
+        names.sort();
+        let mut keys = Vec::new();
+        for name in names {
+            let mut text = String::new();
+            let opened = folder.open_with(&name, private().read(true));
+            let read = opened.and_then(|file| file.take(KEY_LIMIT).read_to_string(&mut text));
+            read.map_err(Fault::disk(format!("keys/{name}")))?;
+            let key = PublicKey::parse(&text);
+            keys.push(key.map_err(|error| SignatureError::Key(format!("keys/{name}: {error}")))?);
+        }
+        Ok(keys)
+    }
+}
+
+fn read(text: &str) -> Result<minisign::SignatureBox, SignatureError> {
+    minisign::SignatureBox::from_string(text).map_err(|error| SignatureError::Form(error.to_string()))
+}
+
+/// Eight bytes, the last first, as minisign prints them.
+fn key_id(bytes: &[u8]) -> String {
+    let number = bytes.iter().rev().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+    format!("{number:016X}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As `minisign -G -W` makes them.
+    fn keys() -> (PublicKey, SecretKey) {
+        let pair = minisign::KeyPair::generate_unencrypted_keypair().unwrap();
+        let public = PublicKey::parse(&pair.pk.to_box().unwrap().into_string()).unwrap();
+        let secret = SecretKey::parse(&pair.sk.to_box(None).unwrap().into_string(), None).unwrap();
+        (public, secret)
+    }
+
+    #[test]
+    fn what_was_signed_is_known_and_nothing_else() {
+        let ((public, secret), (other, _)) = (keys(), keys());
+        let signature = Signature::parse(&secret.sign(b"bundle").unwrap().to_string()).unwrap();
+        let signer = signature.signer(b"bundle", &[other.clone(), public.clone()]).unwrap();
+        assert_eq!(signer.to_string(), public.id());
+        assert_eq!(signature.signer(b"bundl3", &[public]).unwrap_err().code(), "integrity");
+        assert_eq!(signature.signer(b"bundle", &[other]).unwrap_err().code(), "signature-untrusted");
+        assert_eq!(signature.signer(b"bundle", &[]).unwrap_err().code(), "signature-untrusted");
+    }
+
+    #[test]
+    fn what_is_no_key_or_signature_is_refused() {
+        assert_eq!(PublicKey::parse("").unwrap_err().code(), "key-invalid");
+        assert_eq!(PublicKey::parse("RWQ").unwrap_err().code(), "key-invalid");
+        assert_eq!(SecretKey::parse("x\ny", None).err().unwrap().code(), "key-invalid");
+        assert_eq!(Signature::parse("x").unwrap_err().code(), "signature-invalid");
+    }
+
+    #[test]
+    fn a_locked_key_needs_its_password() {
+        let pair = minisign::KeyPair::generate_encrypted_keypair(Some("open".to_owned())).unwrap();
+        let text = pair.sk.to_box(None).unwrap().into_string();
+        assert!(SecretKey::parse(&text, Some("open".to_owned())).is_ok());
+        assert_eq!(SecretKey::parse(&text, Some("shut".to_owned())).err().unwrap().code(), "key-locked");
+        assert_eq!(SecretKey::parse(&text, None).err().unwrap().code(), "key-locked");
+    }
+}

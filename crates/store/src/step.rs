@@ -1,0 +1,185 @@
+//! One step in the history of a name.
+//!
+//! Invariant: a step is one transaction. Its objects are written before it, and what refers to them is committed after;
+//! where somebody else took a step in between, the step is thought over again.
+//!
+//! The bytes of the objects go into the transaction as well, until their files were synced. So a step that outlasts a
+//! loss of power costs one sync and not five.
+
+use blake3::Hash;
+use rusqlite::{OptionalExtension as _, Transaction};
+use toolcell_tool::{ToolId, ToolName};
+
+use crate::error::Fault;
+use crate::index::Durability;
+use crate::names::{NameStepError, Step};
+use crate::objects::Found;
+use crate::store::{Store, by_id, joined, parsed, stored};
+use crate::version::{Event, Version};
+
+/// How many objects wait to be synced before they are, all at once.
+const UNSYNCED: i64 = 512;
+
+/// The last step in the history of a name.
+pub(crate) struct Head {
+    pub(crate) hash: Hash,
+    pub(crate) number: u64,
+    pub(crate) id: ToolId,
+    pub(crate) name: String,
+    /// Whether the name leads to the tool, and not nowhere.
+    pub(crate) current: bool,
+}
+
+impl Store {
+    /// Takes one step in the history of a name: `decide` says which, from where the name leads.
+    pub(crate) fn step(
+        &self,
+        name: &ToolName,
+        source: Option<(Hash, &[u8])>,
+        decide: impl Fn(Option<&Head>) -> Result<Version, NameStepError>,
+    ) -> Result<Step, NameStepError> {
+        self.directory.must_be_writable()?;
+        let folded = name.folded();
+        loop {
+            let before = self.index.read(|transaction| head(transaction, &folded).map_err(Fault::from))?;
+            let version = decide(before.as_ref())?;
+            let bytes = version.to_bytes().map_err(|reason| Fault::Disk {
+                path: "a version".to_owned(),
+                source: std::io::Error::other(reason),
+            })?;
+            let hash = blake3::hash(&bytes);
+            let objects: Vec<(Hash, &[u8])> = source.into_iter().chain([(hash, bytes.as_slice())]).collect();
+            for (hash, bytes) in &objects {
+                self.keep_object(*hash, bytes)?;
+            }
+            let number = before.as_ref().map_or(1, |head| head.number + 1);
+            let durability = self.settings.durability;
+            let taken = self.index.write(durability, |transaction| {
+                let now = head(transaction, &folded).map_err(Fault::from)?;
+                if now.map(|head| head.hash) != before.as_ref().map(|head| head.hash) {
+                    return Ok(false);
+                }
+                let adds_one = before.as_ref().is_none_or(|head| !head.current);
+                if adds_one && version.event != Event::Deleted {
+                    self.must_have_room(transaction)?;
+                }
+                for (hash, bytes) in &objects {
+                    // `gc` may have taken what nothing referred to.
+                    if !self.objects.has(*hash) {
+                        self.objects.write(*hash, bytes)?;
+                    }
+                    if durability == Durability::Synced {
+                        let sql = "INSERT OR IGNORE INTO unsynced (hash, bytes) VALUES (?, ?)";
+                        let mut statement = transaction.prepare_cached(sql).map_err(Fault::from)?;
+                        statement.execute((hash.as_bytes(), bytes)).map_err(Fault::from)?;
+                    }
+                }
+                apply(transaction, &folded, number, hash, &version).map_err(Fault::from)?;
+                Ok::<bool, NameStepError>(true)
+            })?;
+            if taken {
+                if durability == Durability::Synced {
+                    self.sync_objects_if_many()?;
+                }
+                let name = ToolName::parse(&version.name).unwrap_or_else(|_| name.clone());
+                return Ok(Step { id: version.tool, name, number });
+            }
+        }
+    }
+
+    /// Writes an object where it is not there as it should be.
+    pub(crate) fn keep_object(&self, hash: Hash, bytes: &[u8]) -> Result<(), Fault> {
+        let there = self.objects.has(hash) && matches!(self.objects.look(hash)?, Found::Whole(_));
+        if there { Ok(()) } else { self.objects.write(hash, bytes) }
+    }
+
+    fn must_have_room(&self, transaction: &Transaction<'_>) -> Result<(), NameStepError> {
+        let Some(limit) = self.settings.tool_limit else { return Ok(()) };
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM tool WHERE current = 1 LIMIT ?)";
+        let mut statement = transaction.prepare_cached(sql).map_err(Fault::from)?;
+        let count: u64 = statement.query_row([limit], |row| row.get(0)).map_err(Fault::from)?;
+        if count >= limit { Err(NameStepError::Limit { limit }) } else { Ok(()) }
+    }
+
+    /// Syncs the files of objects that only the index keeps safe, where they have become many.
+    fn sync_objects_if_many(&self) -> Result<(), Fault> {
+        let count: i64 = self.index.read(|transaction| {
+            let mut statement = transaction.prepare_cached("SELECT count(*) FROM unsynced")?;
+            Ok::<_, Fault>(statement.query_row([], |row| row.get(0))?)
+        })?;
+        if count < UNSYNCED { Ok(()) } else { self.sync_objects() }
+    }
+
+    /// Syncs the files of all objects, and lets the index forget their bytes.
+    pub(crate) fn sync_objects(&self) -> Result<(), Fault> {
+        let hashes: Vec<Hash> = self.index.read(|transaction| {
+            let mut statement = transaction.prepare_cached("SELECT hash FROM unsynced")?;
+            let rows = statement.query_map([], |row| row.get(0).map(Hash::from_bytes))?;
+            Ok::<_, Fault>(rows.collect::<Result<_, _>>()?)
+        })?;
+        // Reading one makes it again, where a loss of power took its file.
+        for hash in &hashes {
+            self.object(*hash)?;
+        }
+        self.objects.sync(&hashes)?;
+        self.index.write(Durability::Unsynced, |transaction| {
+            let mut statement = transaction.prepare_cached("DELETE FROM unsynced WHERE hash = ?")?;
+            for hash in &hashes {
+                statement.execute([hash.as_bytes()])?;
+            }
+            Ok(())
+        })
+    }
+}
+
+fn head(transaction: &Transaction<'_>, folded: &str) -> rusqlite::Result<Option<Head>> {
+    let sql = "SELECT hash, number, id, name, current FROM version JOIN tool ON num = version.tool \
+               WHERE version.folded = ? ORDER BY number DESC LIMIT 1";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let row = statement.query_row([folded], |row| {
+        Ok(Head {
+            hash: Hash::from_bytes(row.get(0)?),
+            number: row.get(1)?,
+            id: ToolId::from_bytes(row.get(2)?),
+            name: row.get(3)?,
+            current: row.get(4)?,
+        })
+    });
+    row.optional()
+}
+
+/// Writes into the index what a version says.
+pub(crate) fn apply(
+    transaction: &Transaction<'_>,
+    folded: &str,
+    number: u64,
+    hash: Hash,
+    version: &Version,
+) -> rusqlite::Result<()> {
+    let current = version.event != Event::Deleted;
+    let leave = "UPDATE tool SET current = 0 WHERE folded = ? AND current = 1";
+    transaction.prepare_cached(leave)?.execute([folded])?;
+    let at = version.at.as_millisecond();
+    let (safety, quality) = (stored(version.safety), stored(version.quality));
+    let tags = joined(&version.tags);
+    let num = if let Some(entry) = by_id(transaction, version.tool)? {
+        let sql = "UPDATE tool SET current = ?, updated_at = ?, safety = ?, quality = ?, tags = ? WHERE num = ?";
+        transaction.prepare_cached(sql)?.execute((current, at, safety, quality, tags, entry.num))?;
+        entry.num
+    } else {
+        let sql = "INSERT INTO tool (id, name, folded, current, created_at, updated_at, safety, quality, tags, \
+                   confidence, status) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8, max(1000, min(?6, ?7)), 'unverified')";
+        let row = (version.tool.as_bytes(), &version.name, folded, current, at, safety, quality, tags);
+        transaction.prepare_cached(sql)?.execute(row)?;
+        transaction.last_insert_rowid()
+    };
+    let sql = "INSERT OR REPLACE INTO about (tool, version, source, description) VALUES (?, ?, ?, ?)";
+    let source = parsed(0, version.code_hash())?;
+    let row = (num, hash.as_bytes(), source.as_bytes(), &version.description);
+    transaction.prepare_cached(sql)?.execute(row)?;
+    let sql = "INSERT INTO version (folded, number, hash, tool, event, at) VALUES (?, ?, ?, ?, ?, ?)";
+    let row = (folded, number, hash.as_bytes(), num, version.event.name(), at);
+    transaction.prepare_cached(sql)?.execute(row)?;
+    Ok(())
+}

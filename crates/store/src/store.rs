@@ -1,0 +1,393 @@
+//! The store, opened: finds tools and reads them back.
+//!
+//! Invariant: what comes off the disk is checked against its hash on every read, and a tool against its identifier.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use blake3::Hash;
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension as _, Row, Transaction};
+use toolcell_tool::{IdPrefix, NameError, Notes, Status, ToolId, ToolName, ToolSpec};
+
+use crate::audit::{Audit, AuditConfig};
+use crate::directory::{Access, Directory, OpenError};
+use crate::error::Fault;
+use crate::index::{Durability, Index};
+use crate::objects::{Found, Objects};
+use crate::rebuild::MARK;
+use crate::usage::Waiting;
+use crate::version::{Scores, Version};
+
+/// How a store is kept.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// What acknowledged changes outlast.
+    pub durability: Durability,
+    /// How many tools may have a name at once; no limit where there is none.
+    pub tool_limit: Option<u64>,
+    /// How the audit log is kept.
+    pub audit: AuditConfig,
+}
+
+/// A store of tools. Many threads share one, and many processes open the same directory.
+///
+/// # Examples
+/// ```
+/// use toolcell_store::{Registration, Scores, Settings, Store, ToolRef, WhenTaken};
+/// use toolcell_tool::{Draft, Notes, ToolName, ToolSpec};
+///
+/// let folder = tempfile::tempdir()?;
+/// let store = Store::open(folder.path(), &Settings::default())?;
+/// let draft = Draft::from_bytes("twice.ts", b"const execute = ({ n }) => 2 * n")?;
+/// let spec = ToolSpec::new(ToolName::parse("twice")?, &draft, serde_json::Value::Null, serde_json::Value::Null)?;
+/// let notes = Notes::new("Doubles a number")?;
+/// let scores = Scores { safety: 1.0, quality: 0.9 };
+/// store.put(&Registration { spec: &spec, notes: &notes, scores, at: jiff::Timestamp::UNIX_EPOCH }, WhenTaken::Refuse)?;
+///
+/// let entry = store.find(&ToolRef::parse("twice")?)?;
+/// assert_eq!(entry.id, spec.id());
+/// assert_eq!(store.spec(&entry)?, spec);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Store {
+    pub(crate) directory: Directory,
+    pub(crate) objects: Objects,
+    pub(crate) index: Index,
+    audit: Audit,
+    pub(crate) settings: Settings,
+    pub(crate) waiting: Mutex<Vec<Waiting>>,
+}
+
+/// What people call a tool by: its name, or the beginning of its identifier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolRef {
+    /// By identifier, or a prefix of one.
+    Id(IdPrefix),
+    /// By name.
+    Name(ToolName),
+}
+
+impl ToolRef {
+    /// Takes text as it was typed.
+    ///
+    /// # Errors
+    /// As [`ToolName::parse`]
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        match IdPrefix::parse(text) {
+            Ok(prefix) => Ok(Self::Id(prefix)),
+            Err(_) => ToolName::parse(text).map(Self::Name),
+        }
+    }
+}
+
+impl std::fmt::Display for ToolRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Id(prefix) => prefix.fmt(f),
+            Self::Name(name) => name.fmt(f),
+        }
+    }
+}
+
+/// What the index keeps about a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Its identifier.
+    pub id: ToolId,
+    /// Its name.
+    pub name: ToolName,
+    /// Whether the name leads here: the tool was neither deleted nor replaced.
+    pub current: bool,
+    /// What it does.
+    pub description: String,
+    /// Its tags, sorted.
+    pub tags: Vec<String>,
+    /// What the analysis said when it was stored.
+    pub scores: Scores,
+    /// How far runs speak for it: 0.1 to 1.0, from the lower of the scores on.
+    pub confidence: f64,
+    /// How far it is trusted.
+    pub status: Status,
+    /// When its identifier was first stored.
+    pub created_at: Timestamp,
+    /// When something was last said about it.
+    pub updated_at: Timestamp,
+    /// How often it ran.
+    pub runs: u64,
+    /// How often that went well.
+    pub successes: u64,
+    /// When it last ran.
+    pub last_used_at: Option<Timestamp>,
+    pub(crate) num: i64,
+    pub(crate) version: Hash,
+    pub(crate) source: Hash,
+}
+
+/// Why a tool is not found.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FindError {
+    /// There is none.
+    #[error("there is no tool `{0}`")]
+    Unknown(String),
+    /// An identifier that was cut fits several.
+    #[error("`{prefix}` fits {}", listed(candidates))]
+    Ambiguous {
+        /// What was asked for.
+        prefix: String,
+        /// What it fits.
+        candidates: Vec<(ToolId, ToolName)>,
+    },
+    /// The disk or the index fails.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+fn listed(candidates: &[(ToolId, ToolName)]) -> String {
+    let texts: Vec<String> = candidates.iter().map(|(id, name)| format!("{id} ({name})")).collect();
+    texts.join(" and ")
+}
+
+impl FindError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Unknown(_) => "tool-not-found",
+            Self::Ambiguous { .. } => "id-ambiguous",
+            Self::Fault(fault) => fault.code(),
+        }
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Unknown(_) => "`toolcell list` shows what there is",
+            Self::Ambiguous { .. } => "give more digits of the identifier, or the name",
+            Self::Fault(fault) => fault.hint(),
+        }
+    }
+}
+
+impl Store {
+    /// Opens a store, and makes one where there is none.
+    ///
+    /// # Errors
+    /// `store-owner`, `store-newer`, `store-invalid`, `store-busy`, `integrity` where the index is damaged, and those of
+    /// the disk.
+    pub fn open(path: &Path, settings: &Settings) -> Result<Self, OpenError> {
+        Self::open_directory(Directory::open(path, true)?, settings)
+    }
+
+    /// Opens a store that is there.
+    ///
+    /// # Errors
+    /// As [`Store::open`], and `store-invalid` where there is none.
+    pub fn open_existing(path: &Path, settings: &Settings) -> Result<Self, OpenError> {
+        Self::open_directory(Directory::open(path, false)?, settings)
+    }
+
+    fn open_directory(directory: Directory, settings: &Settings) -> Result<Self, OpenError> {
+        if directory.root().symlink_metadata(MARK).is_ok() {
+            return Err(OpenError::Unfinished { path: directory.path().display().to_string() });
+        }
+        let objects = Objects::open(&directory)?;
+        let index = Index::open(&directory)?;
+        let audit = Audit::open(&directory, settings.audit)?;
+        Ok(Self { directory, objects, index, audit, settings: settings.clone(), waiting: Mutex::default() })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// What can be done with it.
+    #[must_use]
+    pub fn access(&self) -> Access {
+        self.directory.access()
+    }
+
+    /// The audit log.
+    #[must_use]
+    pub fn audit(&self) -> &Audit {
+        &self.audit
+    }
+
+    /// The tool that a name leads to, or an identifier.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `id-ambiguous`
+    pub fn find(&self, reference: &ToolRef) -> Result<Entry, FindError> {
+        self.index.read(|transaction| match reference {
+            ToolRef::Name(name) => {
+                let found = by_name(transaction, name).map_err(Fault::from)?;
+                found.ok_or_else(|| FindError::Unknown(name.to_string()))
+            }
+            ToolRef::Id(prefix) => by_prefix(transaction, prefix, true),
+        })
+    }
+
+    /// The tool of an identifier, also where its name leads elsewhere or was deleted.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `id-ambiguous`
+    pub fn find_any(&self, prefix: &IdPrefix) -> Result<Entry, FindError> {
+        self.index.read(|transaction| by_prefix(transaction, prefix, false))
+    }
+
+    /// Tools with the same source, other than the one that is asked about, at most ten.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn with_same_source(&self, spec: &ToolSpec) -> Result<Vec<Entry>, Fault> {
+        let source = blake3::hash(spec.source().as_bytes());
+        self.index.read(|transaction| {
+            let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE source = ? AND id <> ? AND current = 1 LIMIT 10");
+            let mut statement = transaction.prepare_cached(&sql)?;
+            let rows = statement.query_map((source.as_bytes(), spec.id().as_bytes()), Entry::of_row)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// What decides how a tool behaves, read from its objects and checked against its identifier.
+    ///
+    /// # Errors
+    /// `integrity`, and those of the disk.
+    pub fn spec(&self, entry: &Entry) -> Result<ToolSpec, Fault> {
+        let version = self.version(entry.version)?;
+        let spec = version.spec(&self.object(entry.source)?);
+        let spec = spec.map_err(|reason| Fault::object(entry.version, reason))?;
+        if spec.id() == entry.id {
+            Ok(spec)
+        } else {
+            Err(Fault::object(entry.version, format!("is about {} and not about {}", spec.id(), entry.id)))
+        }
+    }
+
+    /// What is said about a tool.
+    ///
+    /// # Errors
+    /// `integrity`, and those of the disk.
+    pub fn notes(&self, entry: &Entry) -> Result<Notes, Fault> {
+        self.version(entry.version)?.notes().map_err(|reason| Fault::object(entry.version, reason))
+    }
+
+    /// A version, from its object.
+    pub(crate) fn version(&self, hash: Hash) -> Result<Version, Fault> {
+        Version::from_bytes(&self.object(hash)?).map_err(|reason| Fault::object(hash, reason))
+    }
+
+    /// An object, which must be there and have its hash. One that a loss of power took is made again.
+    pub(crate) fn object(&self, hash: Hash) -> Result<Vec<u8>, Fault> {
+        let wrong = match self.objects.look(hash)? {
+            Found::Whole(bytes) => return Ok(bytes),
+            Found::Missing => "is missing".to_owned(),
+            Found::Damaged(what) => what,
+        };
+        let kept = self.index.read(|transaction| unsynced(transaction, hash).map_err(Fault::from))?;
+        let Some(bytes) = kept.filter(|bytes| blake3::hash(bytes) == hash) else {
+            return Err(Fault::object(hash, wrong));
+        };
+        if self.access() == Access::Full {
+            self.objects.write(hash, &bytes)?;
+        }
+        Ok(bytes)
+    }
+}
+
+/// The columns of an [`Entry`].
+pub(crate) const COLUMNS: &str = "num, id, name, current, description, tags, safety, quality, confidence, status, \
+     created_at, updated_at, runs, successes, last_used_at, version, source";
+/// Where they are. The second is never searched for the first.
+pub(crate) const TABLES: &str = "tool CROSS JOIN about ON about.tool = num";
+
+impl Entry {
+    /// Reads a row of [`COLUMNS`]. What no row of ours has in it is damage.
+    pub(crate) fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let score = |column: usize| row.get::<_, i64>(column).map(score);
+        let last_used: i64 = row.get(14)?;
+        Ok(Self {
+            num: row.get(0)?,
+            id: ToolId::from_bytes(row.get(1)?),
+            name: parsed(2, ToolName::parse(row.get_ref(2)?.as_str()?))?,
+            current: row.get(3)?,
+            description: row.get(4)?,
+            tags: row.get_ref(5)?.as_str()?.split_terminator('\n').skip(1).map(str::to_owned).collect(),
+            scores: Scores { safety: score(6)?, quality: score(7)? },
+            confidence: score(8)?,
+            status: parsed(9, Status::named(row.get_ref(9)?.as_str()?).ok_or("no status"))?,
+            created_at: time(row, 10)?,
+            updated_at: time(row, 11)?,
+            runs: row.get(12)?,
+            successes: row.get(13)?,
+            last_used_at: if last_used == 0 { None } else { Some(time(row, 14)?) },
+            version: Hash::from_bytes(row.get(15)?),
+            source: Hash::from_bytes(row.get(16)?),
+        })
+    }
+}
+
+/// What cannot be read in a column is a damaged index.
+pub(crate) fn parsed<T, E: Into<crate::Cause>>(column: usize, value: Result<T, E>) -> rusqlite::Result<T> {
+    value.map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, error.into()))
+}
+
+/// Tags as a column holds them, so that each is found with what is around it. No tag has a line feed in it.
+pub(crate) fn joined(tags: &[String]) -> String {
+    tags.iter().fold("\n".to_owned(), |joined, tag| joined + tag + "\n")
+}
+
+/// A column of milliseconds since 1970.
+pub(crate) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
+    parsed(column, Timestamp::from_millisecond(row.get(column)?))
+}
+
+/// Ten-thousandths.
+pub(crate) fn score(stored: i64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "it is at most 10,000")]
+    let score = stored as f64;
+    score / 1e4
+}
+
+/// In ten-thousandths.
+pub(crate) fn stored(score: f64) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "it is at most 10,000")]
+    let stored = (score.clamp(0.0, 1.0) * 1e4).round() as i64;
+    stored
+}
+
+pub(crate) fn by_name(transaction: &Transaction<'_>, name: &ToolName) -> rusqlite::Result<Option<Entry>> {
+    let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE folded = ? AND current = 1");
+    transaction.prepare_cached(&sql)?.query_row([name.folded()], Entry::of_row).optional()
+}
+
+pub(crate) fn by_id(transaction: &Transaction<'_>, id: ToolId) -> rusqlite::Result<Option<Entry>> {
+    let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE id = ?");
+    transaction.prepare_cached(&sql)?.query_row([id.as_bytes()], Entry::of_row).optional()
+}
+
+fn by_prefix(transaction: &Transaction<'_>, prefix: &IdPrefix, current: bool) -> Result<Entry, FindError> {
+    let (least, greatest) = prefix.range();
+    let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE id BETWEEN ? AND ? AND current >= ? ORDER BY id LIMIT 10");
+    let mut statement = transaction.prepare_cached(&sql).map_err(Fault::from)?;
+    let range = (least.as_bytes(), greatest.as_bytes(), current);
+    let rows = statement.query_map(range, Entry::of_row).map_err(Fault::from)?;
+    let mut found: Vec<Entry> = rows.collect::<Result<_, _>>().map_err(Fault::from)?;
+    match found.len() {
+        0 => Err(FindError::Unknown(prefix.to_string())),
+        1 => Ok(found.remove(0)),
+        _ => Err(FindError::Ambiguous {
+            prefix: prefix.to_string(),
+            candidates: found.into_iter().map(|entry| (entry.id, entry.name)).collect(),
+        }),
+    }
+}
+
+pub(crate) fn unsynced(transaction: &Transaction<'_>, hash: Hash) -> rusqlite::Result<Option<Vec<u8>>> {
+    let mut statement = transaction.prepare_cached("SELECT bytes FROM unsynced WHERE hash = ?")?;
+    statement.query_row([hash.as_bytes()], |row| row.get(0)).optional()
+}

@@ -1,0 +1,177 @@
+//! How far a tool is trusted: its status, and what people approved.
+//!
+//! Invariant: an approval is of one tool with one set of grants. A tool that changed is another tool, and another set of
+//! grants is another question.
+
+use jiff::Timestamp;
+use rusqlite::OptionalExtension as _;
+use serde_json::Value;
+use toolcell_tool::{Status, ToolId, canonical};
+
+use crate::error::Fault;
+use crate::store::{FindError, Store, by_id, parsed, time};
+
+/// What somebody said to a tool with a set of grants.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Approval {
+    /// The tool.
+    pub tool: ToolId,
+    /// The grants, in canonical form.
+    pub grants: Value,
+    /// Yes or no.
+    pub decision: Decision,
+    /// Who said it.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Yes or no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// It may run with these grants.
+    Approved,
+    /// It may not.
+    Refused,
+}
+
+/// Why a status does not change.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StatusError {
+    /// There is no such way.
+    #[error("a tool that is {from} does not become {to}")]
+    Illegal {
+        /// What it is.
+        from: Status,
+        /// What it was to be.
+        to: Status,
+    },
+    /// There is no such tool.
+    #[error(transparent)]
+    Find(#[from] FindError),
+    /// The disk or the index fails.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+impl StatusError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Illegal { .. } => "status-illegal",
+            Self::Find(error) => error.code(),
+            Self::Fault(fault) => fault.code(),
+        }
+    }
+}
+
+impl Store {
+    /// Gives a tool another status, and says which it had.
+    ///
+    /// # Errors
+    /// `status-illegal`, `tool-not-found`, and those of the disk.
+    pub fn set_status(&self, id: ToolId, to: Status) -> Result<Status, StatusError> {
+        self.index.write(self.settings.durability, |transaction| {
+            let entry = by_id(transaction, id).map_err(Fault::from)?;
+            let from = entry.ok_or_else(|| FindError::Unknown(id.to_string()))?.status;
+            if !from.may_become(to) {
+                return Err(StatusError::Illegal { from, to });
+            }
+            let sql = "UPDATE tool SET status = ? WHERE id = ?";
+            let mut statement = transaction.prepare_cached(sql).map_err(Fault::from)?;
+            statement.execute((to.name(), id.as_bytes())).map_err(Fault::from)?;
+            Ok(from)
+        })
+    }
+
+    /// Keeps what somebody said, in place of what was said before.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn decide(&self, approval: &Approval) -> Result<(), Fault> {
+        let form = form(&approval.grants)?;
+        self.index.write(self.settings.durability, |transaction| {
+            let sql = "INSERT OR REPLACE INTO approval (tool, grants, form, granted, by, at) VALUES (?, ?, ?, ?, ?, ?)";
+            let granted = approval.decision == Decision::Approved;
+            let grants = blake3::hash(form.as_bytes());
+            let at = approval.at.as_millisecond();
+            let row = (approval.tool.as_bytes(), grants.as_bytes(), &form, granted, &approval.by, at);
+            transaction.prepare_cached(sql)?.execute(row)?;
+            Ok(())
+        })
+    }
+
+    /// What was said to a tool with exactly these grants.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn decision(&self, tool: ToolId, grants: &Value) -> Result<Option<Decision>, Fault> {
+        let grants = blake3::hash(form(grants)?.as_bytes());
+        self.index.read(|transaction| {
+            let sql = "SELECT granted FROM approval WHERE tool = ? AND grants = ?";
+            let mut statement = transaction.prepare_cached(sql)?;
+            let granted = statement.query_row((tool.as_bytes(), grants.as_bytes()), |row| row.get(0)).optional()?;
+            Ok(granted.map(decision))
+        })
+    }
+
+    /// All that was said to a tool.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn approvals(&self, tool: ToolId) -> Result<Vec<Approval>, Fault> {
+        self.index.read(|transaction| {
+            let sql = "SELECT form, granted, by, at FROM approval WHERE tool = ? ORDER BY at, grants";
+            let mut statement = transaction.prepare_cached(sql)?;
+            let rows = statement.query_map([tool.as_bytes()], |row| {
+                Ok(Approval {
+                    tool,
+                    grants: parsed(0, serde_json::from_str(row.get_ref(0)?.as_str()?))?,
+                    decision: decision(row.get(1)?),
+                    by: row.get(2)?,
+                    at: time(row, 3)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Makes a tool as good as new, if it is known: unverified, and approved by nobody.
+    pub(crate) fn distrust(&self, id: ToolId) -> Result<(), Fault> {
+        let known = self.index.read(|transaction| {
+            let sql =
+                "SELECT EXISTS (SELECT 1 FROM tool WHERE id = ?1) OR EXISTS (SELECT 1 FROM approval WHERE tool = ?1)";
+            Ok::<bool, Fault>(transaction.prepare_cached(sql)?.query_row([id.as_bytes()], |row| row.get(0))?)
+        })?;
+        if !known {
+            return Ok(());
+        }
+        self.index.write(self.settings.durability, |transaction| {
+            let sql = "UPDATE tool SET status = 'unverified' WHERE id = ? AND status <> 'quarantined'";
+            transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
+            transaction.prepare_cached("DELETE FROM approval WHERE tool = ?")?.execute([id.as_bytes()])?;
+            Ok(())
+        })
+    }
+
+    /// Takes back what was said to a tool, whatever it was, and says how much that was.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn revoke(&self, tool: ToolId) -> Result<usize, Fault> {
+        self.index.write(self.settings.durability, |transaction| {
+            Ok(transaction.prepare_cached("DELETE FROM approval WHERE tool = ?")?.execute([tool.as_bytes()])?)
+        })
+    }
+}
+
+fn decision(granted: bool) -> Decision {
+    if granted { Decision::Approved } else { Decision::Refused }
+}
+
+fn form(grants: &Value) -> Result<String, Fault> {
+    let bytes = canonical(grants).map_err(std::io::Error::other).map_err(Fault::disk("the grants"))?;
+    String::from_utf8(bytes).map_err(std::io::Error::other).map_err(Fault::disk("the grants"))
+}

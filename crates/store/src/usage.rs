@@ -1,0 +1,240 @@
+//! What running a tool showed.
+//!
+//! Invariant: what is acknowledged is in the index. Threads that record at the same moment share one transaction: the
+//! first that comes to the writer takes along what the others have laid down.
+//!
+//! Costs are kept as sketches (`DDSketch`, arXiv 1908.10693): counts of buckets whose bounds grow by two per cent, so a
+//! percentile is within one per cent of the true one, however many runs there were.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension as _, Transaction};
+use toolcell_tool::ToolId;
+
+use crate::error::Fault;
+use crate::index::Durability;
+use crate::store::{Entry, Store};
+
+/// What a success adds to the confidence in a tool, in ten-thousandths.
+const UP: i64 = 200;
+/// What a failure takes.
+const DOWN: i64 = 500;
+/// The least confidence, and the greatest.
+const BOUNDS: (i64, i64) = (1_000, 10_000);
+/// How much percentiles may be wrong.
+const ACCURACY: f64 = 0.01;
+/// The longest code of a failure that is kept.
+const CODE_LIMIT: usize = 64;
+
+/// One run of a tool.
+#[derive(Debug, Clone)]
+pub struct UsageEvent {
+    /// Which tool.
+    pub tool: ToolId,
+    /// When it was run.
+    pub at: Timestamp,
+    /// The code of the failure, where it failed.
+    pub failure: Option<String>,
+    /// Fuel that it burned.
+    pub fuel: u64,
+    /// How long it took.
+    pub duration: Duration,
+}
+
+/// What all runs of a tool showed.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Usage {
+    /// How many there were.
+    pub runs: u64,
+    /// How many went well.
+    pub successes: u64,
+    /// How many failed, by the code of the failure.
+    pub failures: BTreeMap<String, u64>,
+    /// When the last one was.
+    pub last_used_at: Option<Timestamp>,
+    /// Fuel.
+    pub fuel: Percentiles,
+    /// Time, in microseconds.
+    pub micros: Percentiles,
+}
+
+/// So much or less in 50, 90 and 99 of 100 runs, within one per cent; 0 where there was none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Percentiles {
+    /// The median.
+    pub p50: u64,
+    /// In nine of ten.
+    pub p90: u64,
+    /// In 99 of 100.
+    pub p99: u64,
+}
+
+/// An event that waits for the writer, and where its result is laid down.
+pub(crate) struct Waiting {
+    event: UsageEvent,
+    done: Arc<OnceLock<Result<(), Arc<Fault>>>>,
+}
+
+/// A run could not be recorded.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error(transparent)]
+pub struct RecordError(Arc<Fault>);
+
+impl RecordError {
+    /// The stable code of this error.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.0.code()
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        self.0.hint()
+    }
+}
+
+impl Store {
+    /// Records a run. What is recorded outlasts the process at once, and a loss of power with the next change of a tool.
+    ///
+    /// A tool that was collected meanwhile has nothing to record.
+    ///
+    /// # Errors
+    /// `store-read-only`, and those of the disk.
+    pub fn record_usage(&self, event: UsageEvent) -> Result<(), RecordError> {
+        let done = Arc::new(OnceLock::new());
+        self.waiting().push(Waiting { event, done: Arc::clone(&done) });
+        self.index.write_each(
+            Durability::Unsynced,
+            || std::mem::take(&mut *self.waiting()),
+            |transaction, waiting: &Waiting| record(transaction, &waiting.event),
+            |batch, written| {
+                let written = written.map_err(Arc::new);
+                for waiting in batch {
+                    // It is set once only, here.
+                    let _ = waiting.done.set(written.clone());
+                }
+            },
+        );
+        // Without a result, whoever took the event along did not come back.
+        done.get().cloned().unwrap_or_else(|| Err(Arc::new(Fault::Busy))).map_err(RecordError)
+    }
+
+    /// What all runs of a tool showed.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn usage(&self, entry: &Entry) -> Result<Usage, Fault> {
+        self.index.read(|transaction| {
+            let mut statement = transaction.prepare_cached("SELECT code, count FROM failure WHERE tool = ?")?;
+            let failures = statement.query_map([entry.num], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(Usage {
+                runs: entry.runs,
+                successes: entry.successes,
+                failures: failures.collect::<Result<_, _>>()?,
+                last_used_at: entry.last_used_at,
+                fuel: percentiles(transaction, entry.num, "fuel")?,
+                micros: percentiles(transaction, entry.num, "micros")?,
+            })
+        })
+    }
+
+    fn waiting(&self) -> std::sync::MutexGuard<'_, Vec<Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn record(transaction: &Transaction<'_>, event: &UsageEvent) -> Result<(), Fault> {
+    let success = event.failure.is_none();
+    let step = if success { UP } else { -DOWN };
+    let sql = "UPDATE tool SET runs = runs + 1, successes = successes + ?, last_used_at = max(last_used_at, ?), \
+               confidence = min(max(confidence + ?, ?), ?) WHERE id = ? RETURNING num";
+    let row = (success, event.at.as_millisecond(), step, BOUNDS.0, BOUNDS.1, event.tool.as_bytes());
+    let num: Option<i64> = transaction.prepare_cached(sql)?.query_row(row, |row| row.get(0)).optional()?;
+    let Some(num) = num else { return Ok(()) };
+    let sql = "INSERT INTO cost (tool, what, bucket, count) VALUES (?, ?, ?, 1) \
+               ON CONFLICT DO UPDATE SET count = count + 1";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let micros = u64::try_from(event.duration.as_micros()).unwrap_or(u64::MAX);
+    statement.execute((num, "fuel", bucket(event.fuel)))?;
+    statement.execute((num, "micros", bucket(micros)))?;
+    if let Some(code) = &event.failure {
+        let sql = "INSERT INTO failure (tool, code, count) VALUES (?, ?, 1) \
+                   ON CONFLICT DO UPDATE SET count = count + 1";
+        let code: String = code.chars().take(CODE_LIMIT).collect();
+        transaction.prepare_cached(sql)?.execute((num, code))?;
+    }
+    Ok(())
+}
+
+fn growth() -> f64 {
+    ((1.0 + ACCURACY) / (1.0 - ACCURACY)).ln()
+}
+
+/// The bucket of a value; that of zero is 0.
+fn bucket(value: u64) -> i64 {
+    if value == 0 {
+        return 0;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "one per cent is asked for")]
+    let logarithm = (value as f64).ln();
+    #[expect(clippy::cast_possible_truncation, reason = "it is at most 2,219")]
+    let number = (logarithm / growth()).ceil() as i64;
+    number + 1
+}
+
+/// The value in the middle of a bucket.
+fn middle(bucket: i64) -> u64 {
+    if bucket == 0 {
+        return 0;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "it is at most 2,219")]
+    let upper = ((bucket - 1) as f64 * growth()).exp();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates, and is positive")]
+    let middle = (upper * (1.0 - ACCURACY)).round() as u64;
+    middle.max(1)
+}
+
+fn percentiles(transaction: &Transaction<'_>, tool: i64, what: &str) -> rusqlite::Result<Percentiles> {
+    let sql = "SELECT bucket, count FROM cost WHERE tool = ? AND what = ? ORDER BY bucket";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let rows = statement.query_map((tool, what), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let buckets: Vec<(i64, u64)> = rows.collect::<Result<_, _>>()?;
+    let all: u64 = buckets.iter().map(|(_, count)| count).sum();
+    let within = |percent: u64| {
+        let mut rest = (all * percent).div_ceil(100);
+        let found = buckets.iter().find(|(_, count)| {
+            rest = rest.saturating_sub(*count);
+            rest == 0
+        });
+        found.map_or(0, |(bucket, _)| middle(*bucket))
+    };
+    Ok(if all == 0 {
+        Percentiles::default()
+    } else {
+        Percentiles { p50: within(50), p90: within(90), p99: within(99) }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_of_a_bucket_is_within_one_per_cent() {
+        let mut value = 1_u64;
+        while value < u64::MAX / 3 {
+            for value in [value, value + 1, value * 2 + 1] {
+                let middle = middle(bucket(value));
+                let error = middle.abs_diff(value);
+                assert!(error <= value / 100 + 1, "{value} became {middle}");
+            }
+            value = value * 3 / 2 + 1;
+        }
+        assert_eq!((bucket(0), middle(0)), (0, 0));
+        assert_eq!(middle(bucket(1)), 1);
+    }
+}

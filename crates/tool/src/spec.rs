@@ -1,0 +1,203 @@
+//! What decides how a tool behaves, and so what it is.
+//!
+//! Invariant: two specifications with the same [`ToolId`] behave the same. The identifier is a hash over the canonical
+//! form (RFC 8785) of the name, the hash of the source, the parameters and the capabilities asked for, in a domain of
+//! its own that carries a version; the order of keys and the way numbers are written do not matter.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::draft::Draft;
+use crate::id::ToolId;
+use crate::name::ToolName;
+
+/// The domain of identifiers, for blake3's key derivation. Another way to make them would be another domain.
+const DOMAIN: &str = "toolcell 2026-11 tool id v1";
+
+/// The largest declaration of parameters or capabilities, in bytes of canonical JSON.
+pub const DECLARATION_LIMIT: usize = 64 * 1024;
+
+/// What decides how a tool behaves.
+///
+/// # Examples
+/// ```
+/// use serde_json::json;
+/// use toolcell_tool::{Draft, ToolName, ToolSpec};
+///
+/// let name = ToolName::parse("twice")?;
+/// let draft = Draft::from_bytes("twice.ts", b"const execute = ({ n }) => 2 * n")?;
+/// let one = ToolSpec::new(name.clone(), &draft, json!({"n": {"type": "number", "minimum": 0}}), json!([]))?;
+/// let other = ToolSpec::new(name, &draft, json!({"n": {"minimum": 0.0, "type": "number"}}), json!([]))?;
+/// assert_eq!(one.id(), other.id());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    name: ToolName,
+    source: String,
+    parameters: Value,
+    capabilities: Value,
+    id: ToolId,
+}
+
+/// What is hashed.
+#[derive(Serialize)]
+struct Canonical<'a> {
+    capabilities: &'a Value,
+    code: &'a str,
+    name: &'a str,
+    parameters: &'a Value,
+}
+
+impl ToolSpec {
+    /// Puts together what decides how a tool behaves. `parameters` and `capabilities` are what was declared, and null
+    /// where nothing was.
+    ///
+    /// # Errors
+    /// `parameters-invalid`, `capabilities-invalid`: more than [`DECLARATION_LIMIT`] bytes, or no canonical form.
+    pub fn new(name: ToolName, draft: &Draft, parameters: Value, capabilities: Value) -> Result<Self, SpecError> {
+        sized(&parameters).map_err(|reason| SpecError::Parameters { reason })?;
+        sized(&capabilities).map_err(|reason| SpecError::Capabilities { reason })?;
+        let source = draft.source().to_owned();
+        let code = blake3::hash(source.as_bytes()).to_hex();
+        let content =
+            Canonical { capabilities: &capabilities, code: &code, name: name.as_str(), parameters: &parameters };
+        let form = canonical(&content).map_err(|reason| SpecError::Parameters { reason })?;
+        let id = ToolId::from_bytes(blake3::derive_key(DOMAIN, &form));
+        Ok(Self { name, source, parameters, capabilities, id })
+    }
+
+    /// The name people use.
+    #[must_use]
+    pub fn name(&self) -> &ToolName {
+        &self.name
+    }
+
+    /// The source, as the author wrote it.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The parameters that were declared, or null.
+    #[must_use]
+    pub fn parameters(&self) -> &Value {
+        &self.parameters
+    }
+
+    /// The capabilities it asks for, or null.
+    #[must_use]
+    pub fn capabilities(&self) -> &Value {
+        &self.capabilities
+    }
+
+    /// The hash over all of it.
+    #[must_use]
+    pub fn id(&self) -> ToolId {
+        self.id
+    }
+}
+
+/// The canonical form of a value: RFC 8785.
+///
+/// # Errors
+/// What has no canonical form.
+///
+/// # Examples
+/// ```
+/// let value: serde_json::Value = serde_json::from_str(r#"{"b": 1.50, "a": "\u0041"}"#)?;
+/// assert_eq!(toolcell_tool::canonical(&value).unwrap(), br#"{"a":"A","b":1.5}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+pub fn canonical(value: &impl Serialize) -> Result<Vec<u8>, String> {
+    serde_jcs::to_vec(value).map_err(|error| error.to_string())
+}
+
+fn sized(value: &Value) -> Result<(), String> {
+    match canonical(value)?.len() {
+        0..=DECLARATION_LIMIT => Ok(()),
+        len => Err(format!("they are {len} bytes, the limit is {DECLARATION_LIMIT}")),
+    }
+}
+
+/// Why something cannot be part of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpecError {
+    /// The parameters cannot be kept.
+    #[error("the parameters cannot be kept: {reason}")]
+    Parameters {
+        /// Why.
+        reason: String,
+    },
+    /// The capabilities cannot be kept.
+    #[error("the capabilities cannot be kept: {reason}")]
+    Capabilities {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl SpecError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Parameters { .. } => "parameters-invalid",
+            Self::Capabilities { .. } => "capabilities-invalid",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn id(name: &str, source: &str, parameters: &str, capabilities: Value) -> ToolId {
+        let draft = Draft::from_bytes("t.ts", source.as_bytes()).unwrap();
+        let parameters = serde_json::from_str(parameters).unwrap();
+        ToolSpec::new(ToolName::parse(name).unwrap(), &draft, parameters, capabilities).unwrap().id()
+    }
+
+    #[test]
+    fn the_identifier_follows_what_decides_behaviour_and_nothing_else() {
+        let one = id("a", "x", r#"{"p": {"type": "number", "default": 1}}"#, json!(["net"]));
+        assert_eq!(one, id("a", "x", r#"{"p": {"default": 1.0, "type": "number"}}"#, json!(["net"])));
+        assert_ne!(one, id("b", "x", r#"{"p": {"type": "number", "default": 1}}"#, json!(["net"])));
+        assert_ne!(one, id("a", "y", r#"{"p": {"type": "number", "default": 1}}"#, json!(["net"])));
+        assert_ne!(one, id("a", "x", r#"{"p": {"type": "number", "default": 2}}"#, json!(["net"])));
+        assert_ne!(one, id("a", "x", r#"{"p": {"type": "string", "default": 1}}"#, json!(["net"])));
+        assert_ne!(one, id("a", "x", r#"{"p": {"type": "number", "default": 1}}"#, json!([])));
+        assert_ne!(id("a", "x", "null", json!(null)), id("a", "x", "{}", json!(null)));
+    }
+
+    /// Whoever changes how identifiers are made must change [`DOMAIN`]: stores in the world have them.
+    #[test]
+    fn identifiers_do_not_change_from_version_to_version() {
+        let id = id("twice", "const execute = ({ n }) => 2 * n", r#"{"n": {"type": "number"}}"#, json!(["net"]));
+        assert_eq!(id.to_string(), "dt_deefb42e29ca1289a2f80694a769c18fd9aebbcc54c3c04adf4c8fd9703b2589");
+    }
+
+    /// The examples of RFC 8785, sections 3.2.2 and 3.2.3.
+    #[test]
+    fn the_canonical_form_is_that_of_the_rfc() {
+        let check = |text: &str, expect: &str| {
+            let value: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(String::from_utf8(canonical(&value).unwrap()).unwrap(), expect);
+        };
+        check(
+            r#"{"numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
+                "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/", "literals": [null, true, false]}"#,
+            "{\"literals\":[null,true,false],\"numbers\":[333333333.3333333,1e+30,4.5,0.002,1e-27],\"string\":\"€$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\"}",
+        );
+        check(
+            "{\"\\u20ac\": \"Euro Sign\", \"\\r\": \"Carriage Return\", \"\\ufb33\": \"Hebrew Letter Dalet With Dagesh\", \
+             \"1\": \"One\", \"\\ud83d\\ude00\": \"Emoji: Grinning Face\", \"\\u0080\": \"Control\", \
+             \"\\u00f6\": \"Latin Small Letter O With Diaeresis\"}",
+            "{\"\\r\":\"Carriage Return\",\"1\":\"One\",\"\u{80}\":\"Control\",\"ö\":\"Latin Small Letter O With Diaeresis\",\
+             \"€\":\"Euro Sign\",\"😀\":\"Emoji: Grinning Face\",\"\u{fb33}\":\"Hebrew Letter Dalet With Dagesh\"}",
+        );
+        check("[9007199254740993, -0.0, 0]", "[9007199254740992,0,0]");
+    }
+}

@@ -1,0 +1,130 @@
+//! What is done with a store as a whole: taking tools elsewhere, taking them in, and collecting what nobody needs.
+//!
+//! Invariant: each attempt leaves one line in the audit log, also where it fails. Where the store is read-only, and
+//! reading is all that was asked for, there is none.
+
+use std::io::Write;
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde_json::Value;
+use toolcell_analysis::{Capabilities, Capability, Severity, analyze};
+use toolcell_store::audit::{Action, Attempt, Audit, Details, Failure};
+use toolcell_store::{
+    Access, Collected, ExportError, Fault, Health, History, Import, ImportError, Imported, Mending, Mode, OpenError,
+    Scores, Settings, Store, ToolRef, WhenTaken, fsck,
+};
+use toolcell_tool::{Language, ToolSpec};
+
+/// What goes into a bundle.
+#[derive(Debug, Clone, Copy)]
+pub enum Bundle<'a> {
+    /// All tools that names lead to.
+    All,
+    /// These.
+    Of(&'a [ToolRef]),
+}
+
+/// How well a tool does in the analysis, or why it must not be stored.
+///
+/// # Errors
+/// What is wrong with it: it is no tool, does not run here, or has a critical finding.
+pub fn judge(spec: &ToolSpec) -> Result<Scores, String> {
+    let declared = declared(spec.capabilities())?;
+    let analysis =
+        analyze(spec.source(), Language::Unsaid, declared.as_ref()).map_err(|rejection| rejection.to_string())?;
+    if let Err(rejection) = &analysis.script {
+        return Err(rejection.to_string());
+    }
+    if analysis.shape.is_none() {
+        return Err("there is no tool in it".to_owned());
+    }
+    match analysis.findings.iter().find(|finding| finding.severity == Severity::Critical) {
+        Some(finding) => Err(format!("{} at {}:{}", finding.message, finding.location.line, finding.location.column)),
+        None => Ok(Scores { safety: analysis.safety.score, quality: analysis.quality.score }),
+    }
+}
+
+/// What a tool asks for, by the names of capabilities: in a list, or as the keys of an object.
+fn declared(capabilities: &Value) -> Result<Option<Capabilities>, String> {
+    let names: Vec<&str> = match capabilities {
+        Value::Null => return Ok(None),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
+        Value::Object(names) => names.keys().map(String::as_str).collect(),
+        _ => return Err("its capabilities are neither a list nor an object".to_owned()),
+    };
+    let found =
+        names.iter().map(|name| Capability::named(name).ok_or_else(|| format!("there is no capability `{name}`")));
+    found.collect::<Result<Vec<_>, _>>().map(|found| Some(Capabilities::these(found)))
+}
+
+/// Writes tools into a bundle, and says how many they are.
+///
+/// # Errors
+/// As [`Store::export`]
+pub fn export(
+    store: &Store,
+    what: Bundle<'_>,
+    history: History,
+    out: &mut dyn Write,
+    at: Timestamp,
+) -> Result<u64, ExportError> {
+    let done = match what {
+        Bundle::All => store.export_all(history, out),
+        Bundle::Of(references) => store.export(references, history, out),
+    };
+    if store.access() == Access::Full {
+        record(store.audit(), Action::Export, at, done.as_ref().map_err(ExportError::code), |count| Some(*count))?;
+    }
+    done
+}
+
+/// Takes in the tools of a bundle: analysed as any other, unverified and unapproved.
+///
+/// # Errors
+/// As [`Store::import`]
+pub fn import(store: &Store, import: &Import, when_taken: WhenTaken, at: Timestamp) -> Result<Imported, ImportError> {
+    let done = store.import(import, &judge, when_taken, at);
+    let count = |imported: &Imported| Some((imported.added.len() + imported.replaced.len()) as u64);
+    record(store.audit(), Action::Import, at, done.as_ref().map_err(ImportError::code), |imported| count(imported))?;
+    done
+}
+
+/// Collects what was deleted before a time, and what nothing refers to.
+///
+/// # Errors
+/// As [`Store::collect`]
+pub fn collect(store: &Store, deleted_before: Timestamp, now: Timestamp) -> Result<Collected, Fault> {
+    let done = store.collect(deleted_before, now, Mode::Do);
+    let count = |collected: &Collected| Some(collected.names.len() as u64);
+    record(store.audit(), Action::Gc, now, done.as_ref().map_err(Fault::code), |collected| count(collected))?;
+    done
+}
+
+/// Looks at a store, mends what can be mended, and says so in the audit log.
+///
+/// # Errors
+/// As [`fsck`]
+pub fn repair(path: &Path, settings: &Settings, at: Timestamp) -> Result<Health, OpenError> {
+    let health = fsck(path, Mending::Repair)?;
+    let store = Store::open_existing(path, settings)?;
+    let mended = health.problems.iter().filter(|problem| problem.mended.is_some()).count() as u64;
+    record(store.audit(), Action::Repair, at, Ok(&mended), |mended| Some(*mended))?;
+    Ok(health)
+}
+
+/// Appends the line of an attempt.
+fn record<T>(
+    audit: &Audit,
+    action: Action,
+    at: Timestamp,
+    result: Result<T, &'static str>,
+    count: impl FnOnce(T) -> Option<u64>,
+) -> Result<(), Fault> {
+    let (result, count) = match result {
+        Ok(value) => (Ok(()), count(value)),
+        Err(code) => (Err(Failure { code, message: None }), None),
+    };
+    let details = Details { count, ..Details::default() };
+    audit.record(&Attempt { result, details, ..Attempt::new(action, at) }).map(|_| ())
+}
