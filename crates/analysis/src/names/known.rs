@@ -2,7 +2,7 @@
 
 use swc_ecma_ast::{Class, ClassMember, Expr, Function, MethodKind, ObjectLit, Prop, PropName, PropOrSpread};
 
-use super::{Names, bare};
+use super::{Names, STEPS, bare};
 use crate::value::{Known, Literal, Made, Root, Thing, Value};
 
 /// Members that only the global object has.
@@ -106,7 +106,9 @@ impl<'a> Names<'a> {
                 let mut entries = Vec::new();
                 for prop in &self.objects[*number as usize].props {
                     match prop {
-                        PropOrSpread::Spread(spread) => entries.extend(self.entries(&self.value(&spread.expr))?),
+                        PropOrSpread::Spread(spread) => {
+                            entries.extend(self.spread(|| self.entries(&self.value(&spread.expr)))?);
+                        }
                         PropOrSpread::Prop(prop) => {
                             let name = match &**prop {
                                 Prop::KeyValue(pair) => self.prop_name(&pair.key).string()?,
@@ -150,8 +152,8 @@ impl<'a> Names<'a> {
         object.props.iter().rev().find_map(|prop| {
             let prop = match prop {
                 PropOrSpread::Spread(spread) => {
-                    let value = self.get(&self.value(&spread.expr), &Value::text(name));
-                    return Some(value).filter(Value::is_known);
+                    let get = || Some(self.get(&self.value(&spread.expr), &Value::text(name)));
+                    return self.spread(get).filter(Value::is_known);
                 }
                 PropOrSpread::Prop(prop) => prop,
             };
@@ -163,6 +165,18 @@ impl<'a> Names<'a> {
                 _ => None,
             }
         })
+    }
+
+    /// Looks into an object that is spread into another one. Objects can be spread into each other in a circle, or twice
+    /// at each step, so this is a step further, and one that costs.
+    fn spread<T>(&self, look: impl FnOnce() -> Option<T>) -> Option<T> {
+        if self.steps.get() >= STEPS || !self.spend() {
+            return None;
+        }
+        self.steps.set(self.steps.get() + 1);
+        let found = look();
+        self.steps.set(self.steps.get() - 1);
+        found
     }
 
     fn of_class(&self, class: u32, name: &str, of_class_itself: bool, this: &Value) -> Option<Value> {
@@ -243,5 +257,31 @@ impl<'a> Names<'a> {
         let this = Value::known(Literal::Object, Known::Made(std::rc::Rc::new(made)));
         self.call(constructor, Some(&this), args);
         this
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use toolcell_tool::Language;
+
+    use crate::analyze;
+
+    #[test]
+    fn objects_that_are_spread_into_each_other_end_in_an_answer() {
+        let mut twice = "const a0 = { x: 1 };".to_owned();
+        for i in 1..200 {
+            write!(twice, "const a{i} = {{ ...a{0}, ...a{0} }};", i - 1).unwrap();
+        }
+        for source in [
+            "const a = { ...b }; const b = { ...a }; const execute = () => a.x",
+            "const a = { ...b }; const b = { ...a }; const execute = () => Object.entries(a)",
+            "const run = (o) => { o = { ...o }; return o.x }; const execute = () => run({ y: 1 })",
+            &format!("{twice} const execute = () => [a199.y, Object.entries(a199)]"),
+        ] {
+            let analysis = analyze(source, Language::JavaScript, None).unwrap();
+            assert!(analysis.shape.is_some(), "{source}");
+        }
     }
 }
