@@ -4,8 +4,8 @@
 //! the sandbox serves one module, the builder of schemas; anything else is refused by name.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
+use rustc_hash::FxHashSet;
 use swc_common::Spanned;
 use swc_ecma_ast::{
     Ident, ImportDecl, ImportSpecifier, ModuleDecl, ModuleItem, NamedExport, Program, TsExprWithTypeArgs,
@@ -21,7 +21,7 @@ const SERVED: &str = "@sinclair/typebox";
 /// What is left of the imports of a program.
 pub(crate) struct Imports {
     /// The names that are used as values; `None` where everything that is imported counts as used.
-    used: Option<HashSet<String>>,
+    used: Option<FxHashSet<String>>,
 }
 
 /// What becomes of an import.
@@ -41,7 +41,7 @@ impl Imports {
         if !typescript || !imports(program).any(|import| !import.type_only) {
             return Self { used: None };
         }
-        let mut used = Used(HashSet::new());
+        let mut used = Used(FxHashSet::default());
         program.visit_with(&mut used);
         Self { used: Some(used.0) }
     }
@@ -123,7 +123,7 @@ fn imports(program: &Program) -> impl Iterator<Item = &ImportDecl> {
 }
 
 /// The names that are used as values.
-struct Used(HashSet<String>);
+struct Used(FxHashSet<String>);
 
 impl Visit for Used {
     fn visit_ident(&mut self, ident: &Ident) {

@@ -4,8 +4,9 @@
 //! being word characters and newlines. Letters are numbered so that those in fewer sets come first: an attack that
 //! prefers small numbers is less likely to let the rest of a pattern match.
 
-use std::collections::HashMap;
 use std::ops::{BitAnd, BitOr};
+
+use rustc_hash::FxHashMap;
 
 use super::charset::{CharSet, NEWLINES, WORD};
 use super::syntax::Reject;
@@ -171,7 +172,7 @@ fn partition(sets: &[&CharSet], last: u32) -> Result<(Vec<Draft>, Vec<(u32, usiz
     borders.sort_unstable();
 
     let mut drafts: Vec<Draft> = Vec::new();
-    let mut known: HashMap<u128, usize> = HashMap::new();
+    let mut known: FxHashMap<u128, usize> = FxHashMap::default();
     let mut runs = Vec::new();
     // Each border switches one set on or off, and so the sum that stands for all sets that are on.
     let mut on = vec![false; sets.len()];

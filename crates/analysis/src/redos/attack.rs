@@ -4,7 +4,7 @@
 //! steps that grows as its risk says. That takes care of everything that the automaton leaves out: what lookarounds and
 //! backreferences forbid, and matches that succeed before anything is slow.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use super::alphabet::{Letter, Letters};
 use super::ambiguity::{Candidate, Kind};
@@ -124,7 +124,7 @@ fn pumps(candidate: &Candidate) -> Vec<Vec<Letter>> {
     pumps.extend(preferred.chain(longer));
     // Several lookaheads may ask for a letter each.
     pumps.extend((longest.len() <= MAX_LONGEST).then_some(longest));
-    let mut known = HashSet::new();
+    let mut known = FxHashSet::default();
     pumps.retain(|pump| known.insert(pump.clone()));
     pumps
 }

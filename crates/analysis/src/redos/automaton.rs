@@ -4,7 +4,7 @@
 //! from which the same steps lead on are one state, which changes no number of paths and makes loops small.
 //! Invariant: an edge knows whether there is more than one way to take it, and no edge lacks letters.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::alphabet::Letters;
 
@@ -40,7 +40,7 @@ pub(super) struct Positions {
     pub(super) visits: Vec<u32>,
     pub(super) follow: Vec<Vec<Step>>,
     pub(super) first: Vec<Step>,
-    pub(super) last: HashSet<usize>,
+    pub(super) last: FxHashSet<usize>,
     pub(super) leading: Vec<Step>,
     /// Whether a match can be empty.
     pub(super) empty: bool,
@@ -56,7 +56,7 @@ pub(super) struct Step {
 
 impl Automaton {
     pub(super) fn of(positions: &Positions) -> Self {
-        let mut numbers: HashMap<(Vec<Step>, bool), State> = HashMap::new();
+        let mut numbers: FxHashMap<(Vec<Step>, bool), State> = FxHashMap::default();
         let mut lists: Vec<Vec<Step>> = Vec::new();
         let (mut visits, mut accepting) = (Vec::new(), Vec::new());
         let mut state_of = Vec::with_capacity(positions.visits.len());
@@ -95,7 +95,7 @@ fn merged(steps: &[Step]) -> Vec<Step> {
 /// The edges for some steps; those that lead to one state and share no letter are one edge.
 fn edges(steps: &[Step], state_of: &[State]) -> Vec<Edge> {
     let mut edges: Vec<Edge> = Vec::with_capacity(steps.len());
-    let mut latest: HashMap<State, usize> = HashMap::new();
+    let mut latest: FxHashMap<State, usize> = FxHashMap::default();
     for step in steps {
         let to = state_of[step.position];
         match latest.get(&to).map(|at| &mut edges[*at]) {

@@ -2,7 +2,7 @@
 //!
 //! Invariant: with the flag `i`, a set has both cases of its letters before it is complemented, as the standard has it.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use super::charset::{CharSet, DIGITS, SPACE, WORD};
 use super::parser::{Parser, character};
@@ -240,7 +240,7 @@ impl Parser {
                 return Err(Reject::Invalid);
             }
             let operand = self.operand()?;
-            let strings: HashSet<Vec<u32>> = operand.strings.into_iter().collect();
+            let strings: FxHashSet<Vec<u32>> = operand.strings.into_iter().collect();
             members.strings.retain(|string| strings.contains(string) == common);
             members.set = if common {
                 members.set.intersection(&operand.set)

@@ -3,8 +3,9 @@
 //! Invariant: neither calls itself, and an exploration goes on only as long as it is asked to, so that no graph is too
 //! large.
 
-use std::collections::HashSet;
 use std::hash::Hash;
+
+use rustc_hash::FxHashSet;
 
 use super::alphabet::Letters;
 
@@ -12,7 +13,7 @@ use super::alphabet::Letters;
 #[derive(Debug)]
 pub(super) struct Exploration<K> {
     nodes: Vec<Reached<K>>,
-    seen: HashSet<K>,
+    seen: FxHashSet<K>,
     next: usize,
 }
 

@@ -4,7 +4,7 @@
 //! Invariant: it ends after one pass, no deeper than [`MAX_DEPTH`], and what it rejects as invalid is invalid. It
 //! accepts a little more than an engine does, such as two groups of one name.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::charset::{CharSet, NEWLINES, units};
 use super::flags::{Flags, Modes};
@@ -29,12 +29,12 @@ pub(super) struct Parser {
     pub(super) modes: Modes,
     pub(super) flags: Flags,
     /// The groups of each name: several, if no two of them can take part in one match.
-    names: HashMap<Vec<u32>, Vec<usize>>,
+    names: FxHashMap<Vec<u32>, Vec<usize>>,
     groups: usize,
     opened: usize,
     depth: usize,
     sets: Vec<CharSet>,
-    numbers: HashMap<CharSet, usize>,
+    numbers: FxHashMap<CharSet, usize>,
     ranges_left: usize,
     folds_left: u32,
 }
@@ -47,12 +47,12 @@ pub(super) fn parse(pattern: &str, flags: Flags) -> Result<Pattern, Reject> {
         at: 0,
         modes: flags.modes,
         flags,
-        names: HashMap::new(),
+        names: FxHashMap::default(),
         groups: 0,
         opened: 0,
         depth: 0,
         sets: Vec::new(),
-        numbers: HashMap::new(),
+        numbers: FxHashMap::default(),
         ranges_left: MAX_RANGES,
         folds_left: MAX_FOLDED,
     };

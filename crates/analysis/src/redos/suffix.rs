@@ -3,7 +3,9 @@
 //! Invariant: these are guesses, the likeliest first, and each costs steps. A match can fail for reasons that the
 //! automaton does not know, such as an anchor at the end, and so the first guess is that nothing comes after.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashSet;
 
 use super::allowance::Allowance;
 use super::alphabet::{Alphabet, Letter, Letters};
@@ -48,14 +50,14 @@ impl<'a> Simulation<'a> {
         singles.sort_unstable();
         singles.dedup();
         suffixes.extend(singles.into_iter().take(MAX_SINGLES).map(|(_, _, letter)| vec![letter]));
-        let mut known = HashSet::new();
+        let mut known = FxHashSet::default();
         suffixes.retain(|suffix| known.insert(suffix.clone()));
         suffixes
     }
 
     /// A short word after which there is no state left.
     fn deadly(&self, states: Vec<State>) -> Option<Vec<Letter>> {
-        let mut seen = HashSet::from([states.clone()]);
+        let mut seen = FxHashSet::from_iter([states.clone()]);
         let mut queue = VecDeque::from([(states, Vec::new())]);
         for _ in 0..MAX_SETS {
             let (states, word) = queue.pop_front()?;

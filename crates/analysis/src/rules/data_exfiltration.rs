@@ -9,9 +9,8 @@ mod places;
 mod secrets;
 
 use std::cell::RefCell;
-use std::collections::HashSet;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::flow::{At, Call, Flow, Key, Kind, Marks, Name, Node, Slot};
 use super::{Findings, Rule, Source};
@@ -58,7 +57,7 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     let taint = Taint::of(flow);
     let marks = flow.solve(own, |marks, at| taint.mark(marks, at), |mark| if mark & SECRET == 0 { 0 } else { HOLDS });
     for (at, sent) in taint.sent(&marks).into_iter().take(MOST) {
-        let what = taint.label(&marks, sent, 24, &mut HashSet::new()).unwrap_or_else(|| "a secret".to_owned());
+        let what = taint.label(&marks, sent, 24, &mut FxHashSet::default()).unwrap_or_else(|| "a secret".to_owned());
         let message = format!("sends something sensitive ({what}) to another machine");
         findings.add(Severity::Critical, flow.nodes[at].span, message, SUGGESTION);
     }
@@ -77,7 +76,7 @@ struct Taint<'a> {
     /// Which names say that something is secret.
     secret: RefCell<FxHashMap<Name, bool>>,
     /// Names of whole parameters that something secret is taken from.
-    wholes: HashSet<Slot>,
+    wholes: FxHashSet<Slot>,
     /// Whether a request is opened at a place that the source names.
     opened: bool,
 }
@@ -93,7 +92,7 @@ impl<'a> Taint<'a> {
     }
 
     fn of(flow: &'a Flow<'a>) -> Self {
-        let mut taint = Self { flow, secret: RefCell::default(), wholes: HashSet::new(), opened: false };
+        let mut taint = Self { flow, secret: RefCell::default(), wholes: FxHashSet::default(), opened: false };
         for node in &flow.nodes {
             if let Kind::Member(object, Key::Named(name)) = &node.kind
                 && taint.is_secret_name(name)
@@ -344,7 +343,7 @@ impl<'a> Taint<'a> {
     }
 
     /// What a sensitive value is called.
-    fn label(&self, marks: &Marks, at: At, steps: u32, seen: &mut HashSet<At>) -> Option<String> {
+    fn label(&self, marks: &Marks, at: At, steps: u32, seen: &mut FxHashSet<At>) -> Option<String> {
         let node = &self.flow.nodes[at];
         if steps == 0 || marks.nodes[at] & SECRET == 0 || !seen.insert(at) || seen.len() > 400 {
             return None;

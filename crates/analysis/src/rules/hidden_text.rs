@@ -1,6 +1,6 @@
 //! `hidden-text`: characters that make a source read otherwise than it runs ("Trojan Source", CVE-2021-42574).
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Findings, Rule, Source};
 use crate::finding::{RuleId, Severity};
@@ -22,8 +22,8 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     if source.facts.idents.iter().all(|(name, _)| name.is_ascii()) {
         return;
     }
-    let mut known: HashSet<&str> = HashSet::new();
-    let mut looks: HashMap<String, &str> = HashMap::new();
+    let mut known: FxHashSet<&str> = FxHashSet::default();
+    let mut looks: FxHashMap<String, &str> = FxHashMap::default();
     for (name, span) in &source.facts.idents {
         if !known.insert(name) {
             continue;

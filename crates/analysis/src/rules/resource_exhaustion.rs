@@ -11,6 +11,7 @@ mod size;
 mod tests;
 mod visit;
 
+use rustc_hash::FxHashSet;
 use swc_common::Span;
 use swc_ecma_ast::{BinaryOp, Callee, Expr, ExprOrSpread, Id, Lit};
 use swc_ecma_visit::VisitWith;
@@ -121,7 +122,7 @@ struct Walk<'a, 's> {
     uses: &'a Uses,
     sizes: &'a Sizes<'a>,
     /// Functions that double what they are given.
-    doubling: std::collections::HashSet<Id>,
+    doubling: FxHashSet<Id>,
     found: Vec<(Span, String)>,
     /// How often each loop around runs, where that is known.
     loops: Vec<Option<f64>>,

@@ -13,8 +13,7 @@ mod shrinking;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use swc_ecma_ast::{ArrowFunctionBody, Expr, Id, Program, Stmt, VarDeclarator};
 use swc_ecma_visit::{Visit, VisitWith};
 
@@ -35,7 +34,7 @@ const RECURSION: &str = "return without calling itself where the input is small 
 const GENERATOR: &str = "take a number of values: stop the loop with `break` or `return`";
 
 fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
-    let mut judge = Judge { names: source.names, uses: source.uses(), constant: HashMap::new() };
+    let mut judge = Judge { names: source.names, uses: source.uses(), constant: FxHashMap::default() };
     judge.constant = constants(source.program, &judge);
     let flow = loops::of(source.program, &judge);
     source.endless.get_or_init(|| flow.ranges.clone());
@@ -54,22 +53,22 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
 /// The parts of a program, as byte positions of its tree, that are gone through for ever.
 pub(super) fn endless_ranges<'a>(source: &'a Source<'_>) -> &'a [(u32, u32)] {
     source.endless.get_or_init(|| {
-        let mut judge = Judge { names: source.names, uses: source.uses(), constant: HashMap::new() };
+        let mut judge = Judge { names: source.names, uses: source.uses(), constant: FxHashMap::default() };
         judge.constant = constants(source.program, &judge);
         loops::of(source.program, &judge).ranges
     })
 }
 
 /// The functions that do nothing but return something that is certainly true, or false.
-fn constants(program: &Program, judge: &Judge<'_>) -> HashMap<Id, bool> {
-    let mut constants = Constants { judge, found: HashMap::new() };
+fn constants(program: &Program, judge: &Judge<'_>) -> FxHashMap<Id, bool> {
+    let mut constants = Constants { judge, found: FxHashMap::default() };
     program.visit_with(&mut constants);
     constants.found
 }
 
 struct Constants<'a> {
     judge: &'a Judge<'a>,
-    found: HashMap<Id, bool>,
+    found: FxHashMap<Id, bool>,
 }
 
 impl Constants<'_> {

@@ -1,6 +1,6 @@
 //! `unsafe-regex`: a pattern that some input makes take exponential or polynomial time.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use super::{Findings, Rule, Source};
 use crate::finding::{RuleId, Severity};
@@ -14,7 +14,7 @@ const SUGGESTION: &str =
 
 fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     let allowance = Allowance::of_source();
-    let mut seen = HashSet::new();
+    let mut seen = FxHashSet::default();
     for (pattern, flags, span) in &source.facts.patterns {
         // The same pattern again is the same finding.
         if !seen.insert((pattern, flags)) {

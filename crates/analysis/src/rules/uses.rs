@@ -7,33 +7,30 @@
 
 mod kinds;
 mod noting;
-mod quick;
 
-use std::collections::HashSet;
-
+use rustc_hash::{FxHashMap, FxHashSet};
 use swc_ecma_ast::{Expr, Id, Program};
 use swc_ecma_visit::VisitWith;
 
 use crate::names::{Names, bare};
 pub(super) use kinds::{Kind, Range, Use, harmless_method, own_key};
-pub(super) use quick::Map;
 
 /// Every use of every name.
 pub(super) struct Uses {
-    writes: Map<Id, Vec<Use>>,
-    contents: Map<Id, Vec<Use>>,
+    writes: FxHashMap<Id, Vec<Use>>,
+    contents: FxHashMap<Id, Vec<Use>>,
     /// Writes to members, by the key.
-    keys: Map<String, Vec<Use>>,
+    keys: FxHashMap<String, Vec<Use>>,
     /// Writes to members whose key is not known, and all that change some content.
     dynamic: Vec<u32>,
     changing: Vec<u32>,
     /// Where something else may run: calls of what is not known to be harmless, `await`, `yield`.
     effects: Vec<u32>,
     /// In which function each name is declared, and whether with a value that nobody else has.
-    declared: Map<Id, (u32, bool)>,
-    pub(super) getters: HashSet<String>,
+    declared: FxHashMap<Id, (u32, bool)>,
+    pub(super) getters: FxHashSet<String>,
     /// Functions that may end with an error of their own, by their name.
-    pub(super) throwing: HashSet<String>,
+    pub(super) throwing: FxHashSet<String>,
     /// Names that are called or mentioned at all, of those that stop timers.
     pub(super) clears: bool,
 }
@@ -41,15 +38,15 @@ pub(super) struct Uses {
 impl Uses {
     pub(super) fn of(program: &Program, names: &Names) -> Self {
         let uses = Self {
-            writes: Map::default(),
-            contents: Map::default(),
-            keys: Map::default(),
+            writes: FxHashMap::default(),
+            contents: FxHashMap::default(),
+            keys: FxHashMap::default(),
             dynamic: Vec::new(),
             changing: Vec::new(),
             effects: Vec::new(),
-            declared: Map::default(),
-            getters: HashSet::new(),
-            throwing: HashSet::new(),
+            declared: FxHashMap::default(),
+            getters: FxHashSet::default(),
+            throwing: FxHashSet::default(),
             clears: false,
         };
         let mut noting = noting::Noting::new(uses, names);

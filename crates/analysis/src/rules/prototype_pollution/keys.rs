@@ -5,8 +5,7 @@
 //!
 //! Invariant: nothing is found in a source that tells the dangerous keys apart, or in an object that has no prototype.
 
-use std::collections::HashSet;
-
+use rustc_hash::FxHashSet;
 use swc_common::Span;
 
 use super::guards::guards;
@@ -38,7 +37,7 @@ pub(super) fn writes(source: &Source<'_>) -> Vec<(Span, &'static str)> {
         return Vec::new();
     }
     let flow = source.flow();
-    let mut keys = Keys { checked: HashSet::new(), owned: HashSet::new(), flow };
+    let mut keys = Keys { checked: FxHashSet::default(), owned: FxHashSet::default(), flow };
     keys.note_checks();
     let marks =
         flow.solve(own, |marks, at| keys.mark(marks, at), |mark| if mark & (REACHED | HOLDS) == 0 { 0 } else { HOLDS });
@@ -85,9 +84,9 @@ fn own(node: &Node) -> u8 {
 struct Keys<'a> {
     flow: &'a Flow<'a>,
     /// Names of keys that are looked up in something fixed before they are used.
-    checked: HashSet<Slot>,
+    checked: FxHashSet<Slot>,
     /// Names of objects that are asked whether they have a key of their own.
-    owned: HashSet<Slot>,
+    owned: FxHashSet<Slot>,
 }
 
 impl Keys<'_> {

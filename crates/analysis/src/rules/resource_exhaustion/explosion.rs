@@ -2,8 +2,7 @@
 //!
 //! Invariant: a function that keeps what it has worked out is left alone, as is a depth that the caller gives.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use swc_common::Span;
 use swc_ecma_ast::{
     ArrowExpr, ArrowFunctionBody, AssignOp, BinaryOp, CallExpr, Callee, CondExpr, Expr, Function, Id, IfStmt, Pat,
@@ -34,7 +33,7 @@ struct Pattern {
 
 /// What such recursion is found.
 pub(super) fn found(program: &Program, sizes: &Sizes<'_>) -> Vec<(Span, String)> {
-    let mut shapes = Shapes { sizes, found: HashMap::new() };
+    let mut shapes = Shapes { sizes, found: FxHashMap::default() };
     program.visit_with(&mut shapes);
     if shapes.found.is_empty() {
         return Vec::new();
@@ -46,7 +45,7 @@ pub(super) fn found(program: &Program, sizes: &Sizes<'_>) -> Vec<(Span, String)>
 
 struct Shapes<'a> {
     sizes: &'a Sizes<'a>,
-    found: HashMap<Id, Pattern>,
+    found: FxHashMap<Id, Pattern>,
 }
 
 impl Shapes<'_> {
@@ -215,7 +214,7 @@ impl Visit for Inside<'_> {
 /// Calls with a depth that is known.
 struct Starts<'a> {
     sizes: &'a Sizes<'a>,
-    shapes: &'a HashMap<Id, Pattern>,
+    shapes: &'a FxHashMap<Id, Pattern>,
     found: Vec<(Span, String)>,
 }
 

@@ -2,8 +2,7 @@
 //!
 //! Invariant: numbers that are doubled are no growth; whoever asks knows that it is none.
 
-use std::collections::HashSet;
-
+use rustc_hash::FxHashSet;
 use swc_ecma_ast::{
     ArrowFunctionBody, AssignExpr, AssignOp, BinaryOp, Callee, Expr, ExprOrSpread, Id, Pat, Program, Prop,
     PropOrSpread, Stmt, VarDeclarator,
@@ -13,7 +12,7 @@ use swc_ecma_visit::{Visit, VisitWith};
 use crate::names::{Names, bare};
 
 /// Whether an assignment doubles the name on its left.
-pub(super) fn doubles(assign: &AssignExpr, id: &Id, names: &Names, doubling: &HashSet<Id>) -> bool {
+pub(super) fn doubles(assign: &AssignExpr, id: &Id, names: &Names, doubling: &FxHashSet<Id>) -> bool {
     match assign.op {
         AssignOp::AddAssign => is(&assign.right, id) || doubled(&assign.right, id, names),
         AssignOp::Assign => {
@@ -116,15 +115,15 @@ fn returned(stmts: &[Stmt]) -> Option<&Expr> {
 }
 
 /// The functions that double what they are given.
-pub(super) fn doubling(program: &Program, names: &Names) -> HashSet<Id> {
-    let mut functions = Functions { names, found: HashSet::new() };
+pub(super) fn doubling(program: &Program, names: &Names) -> FxHashSet<Id> {
+    let mut functions = Functions { names, found: FxHashSet::default() };
     program.visit_with(&mut functions);
     functions.found
 }
 
 struct Functions<'a> {
     names: &'a Names<'a>,
-    found: HashSet<Id>,
+    found: FxHashSet<Id>,
 }
 
 impl Visit for Functions<'_> {

@@ -4,11 +4,12 @@
 
 use std::cell::RefCell;
 
+use rustc_hash::FxHashMap;
 use swc_ecma_ast::{
     ArrowFunctionBody, BinaryOp, CallExpr, Callee, Expr, ExprOrSpread, Id, Lit, ObjectLit, Prop, PropOrSpread, Stmt,
 };
 
-use super::super::uses::{Map, own_key};
+use super::super::uses::own_key;
 use crate::names::{Names, bare};
 use crate::value::Value;
 
@@ -62,8 +63,8 @@ impl Size {
 /// Sizes, each worked out once.
 pub(super) struct Sizes<'a> {
     pub(super) names: &'a Names<'a>,
-    known: RefCell<Map<Id, Size>>,
-    places: RefCell<Map<usize, Size>>,
+    known: RefCell<FxHashMap<Id, Size>>,
+    places: RefCell<FxHashMap<usize, Size>>,
 }
 
 impl<'a> Sizes<'a> {

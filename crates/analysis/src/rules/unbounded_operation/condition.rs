@@ -5,8 +5,7 @@
 
 mod counters;
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use swc_ecma_ast::{BinExpr, BinaryOp, CallExpr, Callee, Expr, Id, Lit, MemberExpr, MemberProp, UnaryOp};
 
 use super::super::uses::{Kind, Range, Use, Uses, harmless_method, own_key};
@@ -28,7 +27,7 @@ pub(in super::super) struct Judge<'a> {
     pub(in super::super) names: &'a Names<'a>,
     pub(in super::super) uses: &'a Uses,
     /// Functions that always return something true, or false.
-    pub(in super::super) constant: HashMap<Id, bool>,
+    pub(in super::super) constant: FxHashMap<Id, bool>,
 }
 
 impl Judge<'_> {

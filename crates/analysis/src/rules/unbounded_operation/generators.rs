@@ -2,8 +2,7 @@
 //!
 //! Invariant: what takes a number of values, or stops by itself, is left alone.
 
-use std::collections::HashSet;
-
+use rustc_hash::FxHashSet;
 use swc_common::{Span, Spanned};
 use swc_ecma_ast::{ArrayPat, CallExpr, Callee, Expr, ExprOrSpread, Id, NewExpr, Pat, Program, VarDeclarator};
 use swc_ecma_visit::{Visit, VisitWith};
@@ -37,7 +36,7 @@ pub(super) fn drained(program: &Program, judge: &Judge<'_>, flow: &Flow) -> Vec<
 struct Drains<'a> {
     judge: &'a Judge<'a>,
     flow: &'a Flow,
-    endless: HashSet<Id>,
+    endless: FxHashSet<Id>,
     found: Vec<(Span, String)>,
 }
 

@@ -7,8 +7,7 @@
 
 mod visit;
 
-use std::collections::{HashMap, HashSet};
-
+use rustc_hash::{FxHashMap, FxHashSet};
 use swc_common::{Span, Spanned};
 use swc_ecma_ast::{Callee, Expr, ForOfStmt, Id, Program, Stmt, SwitchStmt, TryStmt};
 use swc_ecma_visit::VisitWith;
@@ -29,8 +28,8 @@ pub(in super::super) struct Flow {
     /// Where they begin and end.
     pub(in super::super) ranges: Vec<(u32, u32)>,
     /// Generators that never stop: functions, methods by their name, classes whose objects are iterated.
-    pub(super) generators: HashSet<Id>,
-    pub(super) methods: HashMap<String, bool>,
+    pub(super) generators: FxHashSet<Id>,
+    pub(super) methods: FxHashMap<String, bool>,
     /// Generators, and those whose values they give.
     pub(super) delegates: Vec<(Id, Id)>,
     /// `for … of` loops that nothing leaves.

@@ -8,8 +8,7 @@
 
 mod must;
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use swc_common::Span;
 use swc_ecma_ast::{
     ArrowExpr, ArrowFunctionBody, CallExpr, Callee, Class, ClassMember, Expr, Function, Id, MethodKind, NewExpr,
@@ -50,11 +49,12 @@ impl Key {
 
 /// The functions that never come to an end, and their names.
 pub(super) fn endless(program: &Program, judge: &Judge<'_>) -> Vec<(Span, String)> {
-    let mut walk = Walk { judge, calls: HashMap::new(), order: Vec::new(), home: Home::default(), found: Vec::new() };
+    let mut walk =
+        Walk { judge, calls: FxHashMap::default(), order: Vec::new(), home: Home::default(), found: Vec::new() };
     program.visit_with(&mut walk);
     let mut found = walk.found;
     // 1 is being looked at, 2 is done.
-    let mut marks: HashMap<&Key, u8> = HashMap::new();
+    let mut marks: FxHashMap<&Key, u8> = FxHashMap::default();
     for key in &walk.order {
         let mut path: Vec<(&Key, usize)> = vec![(key, 0)];
         while let Some((at, next)) = path.pop() {
@@ -104,7 +104,7 @@ struct Home {
 
 struct Walk<'a> {
     judge: &'a Judge<'a>,
-    calls: HashMap<Key, (Span, Vec<Key>)>,
+    calls: FxHashMap<Key, (Span, Vec<Key>)>,
     order: Vec<Key>,
     home: Home,
     found: Vec<(Span, String)>,
