@@ -6,6 +6,8 @@ mod direct;
 mod prefix;
 mod walk;
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 use swc_atoms::Atom;
 use swc_common::Span;
@@ -31,7 +33,7 @@ pub(crate) enum Role {
 
 /// A thing, where it is used as a whole: of `a.b.c` that is `a.b.c`, not `a.b`.
 pub(crate) struct Use {
-    pub(crate) thing: Thing,
+    pub(crate) thing: Rc<Thing>,
     pub(crate) role: Role,
     pub(crate) span: Span,
 }
@@ -54,7 +56,7 @@ pub(crate) struct Write {
 
 /// A literal text and the name that it is given.
 pub(crate) struct Text {
-    pub(crate) value: String,
+    pub(crate) value: Atom,
     /// As it is written, with its escapes.
     pub(crate) raw: Atom,
     /// The variable, property or parameter that it becomes the value of.
@@ -77,7 +79,7 @@ pub(crate) struct Facts {
     pub(crate) calls: Vec<Call>,
     pub(crate) writes: Vec<Write>,
     pub(crate) texts: Vec<Text>,
-    pub(crate) patterns: Vec<(String, String, Span)>,
+    pub(crate) patterns: Vec<(Atom, Atom, Span)>,
     pub(crate) modules: Vec<(String, Span)>,
     pub(crate) assembled: Vec<Assembled>,
     pub(crate) import_meta: Vec<Span>,

@@ -10,7 +10,7 @@ mod text;
 use swc_atoms::Atom;
 use swc_ecma_ast::{BinaryOp, UnaryOp};
 
-use crate::value::{Key, Known, Literal, Root, Value, length, whole};
+use crate::value::{Known, Literal, Root, Value, length, whole};
 pub(crate) use decode::utf8;
 pub(crate) use pattern::replaced_by;
 
@@ -136,7 +136,7 @@ pub(crate) fn global_call(names: &[&str], args: &[Value]) -> Option<Value> {
         ["JSON", "parse"] => decode::json(args.first()?.as_text()?),
         ["Math", name] => math(name, args),
         ["Array" | "Uint8Array" | "Uint16Array", "of"] => Some(Value::List(args.into())),
-        ["Reflect", "construct"] => Some(Value::thing(Root::Somewhere, Vec::<Key>::new())),
+        ["Reflect", "construct"] => Some(Value::root(Root::Somewhere)),
         _ => None,
     }
 }
@@ -157,7 +157,7 @@ pub(super) fn letters(codes: &[Value]) -> Option<Value> {
 pub(crate) fn constructed(class: &str, args: &[Value]) -> Value {
     match (class, args) {
         ("Map" | "WeakMap" | "URLSearchParams", [list]) => {
-            pairs(list).map_or_else(|| Value::thing(Root::Somewhere, Vec::new()), Value::made)
+            pairs(list).map_or_else(|| Value::root(Root::Somewhere), Value::made)
         }
         ("String" | "Object" | "Set" | "Uint8Array" | "Uint16Array", [value @ (Value::Text(_) | Value::List(_))]) => {
             value.clone()
@@ -165,10 +165,10 @@ pub(crate) fn constructed(class: &str, args: &[Value]) -> Value {
         ("TextDecoder" | "TextEncoder", _) => Value::known(Literal::Object, Known::Builtin(class.into())),
         ("Array", [Value::Number(length)]) => match whole(*length).filter(|length| *length <= 1000) {
             Some(length) => Value::List(vec![Value::Undefined; length].into()),
-            None => Value::thing(Root::Somewhere, Vec::new()),
+            None => Value::root(Root::Somewhere),
         },
         ("Array", args) => Value::List(args.into()),
-        _ => Value::thing(Root::Somewhere, Vec::new()),
+        _ => Value::root(Root::Somewhere),
     }
 }
 

@@ -26,7 +26,7 @@ use swc_ecma_ast::{
     Stmt,
 };
 
-use crate::value::{Key, Known, Root, Value};
+use crate::value::{Key, Known, Path, Root, Value};
 use call::Frame;
 pub(crate) use forms::{bare, entity};
 use forms::{ids, returns_this};
@@ -107,7 +107,7 @@ enum Origin<'a> {
 struct Param<'a> {
     function: u32,
     index: usize,
-    path: Vec<Key>,
+    path: Path,
     default: Option<&'a Expr>,
 }
 
@@ -294,12 +294,13 @@ impl<'a> Names<'a> {
 
     /// What a parameter stands for: what the caller gives, unless the source itself says what that is.
     fn param(&self, id: &Id, param: &Param<'a>) -> Value {
-        let from_caller = Value::thing(Root::Params, param.path.clone());
-        if !self.frames.borrow().is_empty() {
-            return from_caller;
-        }
-        if let Some(known) = self.settled.borrow().get(id) {
+        let in_call = !self.frames.borrow().is_empty();
+        if !in_call && let Some(known) = self.settled.borrow().get(id) {
             return known.clone();
+        }
+        let from_caller = Value::thing(Root::Params, param.path.clone());
+        if in_call {
+            return from_caller;
         }
         // While it is worked out, it is what the caller gives.
         self.settled.borrow_mut().insert(id.clone(), from_caller.clone());

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use swc_atoms::Atom;
 
 use thing::RESULT;
-pub(crate) use thing::{Key, Known, Literal, Made, Root, Thing};
+pub(crate) use thing::{Key, Known, Literal, Made, Path, Root, Thing, below};
 
 /// The longest text that is folded, in bytes.
 const TEXT: usize = 8 << 10;
@@ -51,13 +51,18 @@ impl Value {
         if name.len() > TEXT { Self::Unknown } else { Self::Text(name.clone()) }
     }
 
-    pub(crate) fn thing(root: Root, path: Vec<Key>) -> Self {
+    pub(crate) fn thing(root: Root, path: Path) -> Self {
         Self::Thing(Rc::new(Thing { root, path, known: None }))
+    }
+
+    /// What paths start at.
+    pub(crate) fn root(root: Root) -> Self {
+        Self::thing(root, Path::new())
     }
 
     /// Something that the source makes.
     pub(crate) fn known(literal: Literal, known: Known) -> Self {
-        Self::Thing(Rc::new(Thing { root: Root::Literal(literal), path: Vec::new(), known: Some(known) }))
+        Self::Thing(Rc::new(Thing { root: Root::Literal(literal), path: Path::new(), known: Some(known) }))
     }
 
     /// An object with these properties.
@@ -93,13 +98,13 @@ impl Value {
             "NaN" => Self::Number(f64::NAN),
             "Infinity" => Self::Number(f64::INFINITY),
             // The names by which the global object is reached.
-            "globalThis" | "window" | "self" | "global" | "frames" => Self::thing(Root::Global, Vec::new()),
-            _ => Self::thing(Root::Global, vec![Key::Name(name.into())]),
+            "globalThis" | "window" | "self" | "global" | "frames" => Self::root(Root::Global),
+            _ => Self::thing(Root::Global, Path::from_iter([Key::Name(name.into())])),
         }
     }
 
     /// What a module gives. Some are globals by another name.
-    pub(crate) fn module(name: &str, path: Vec<Key>) -> Self {
+    pub(crate) fn module(name: &str, path: Path) -> Self {
         let global = match name.strip_prefix("node:").unwrap_or(name) {
             "bun" => "Bun",
             "process" => "process",
@@ -113,10 +118,9 @@ impl Value {
     pub(crate) fn result(&self) -> Self {
         match self {
             Self::Thing(thing) if thing.root != Root::Somewhere && thing.path.len() < 16 => {
-                let path = [thing.path.as_slice(), &[Key::Name(RESULT.into())]].concat();
-                Self::thing(thing.root.clone(), path)
+                Self::thing(thing.root.clone(), below(&thing.path, Key::Name(RESULT.into())))
             }
-            _ => Self::thing(Root::Somewhere, Vec::new()),
+            _ => Self::root(Root::Somewhere),
         }
     }
 
@@ -159,7 +163,7 @@ impl Value {
 
     /// A list, unless it is so long that it is data.
     pub(crate) fn list(list: Vec<Self>) -> Self {
-        if list.len() > LIST { Self::thing(Root::Literal(Literal::Other), Vec::new()) } else { Self::List(list.into()) }
+        if list.len() > LIST { Self::root(Root::Literal(Literal::Other)) } else { Self::List(list.into()) }
     }
 
     /// The text that `String(value)` gives.
@@ -170,6 +174,15 @@ impl Value {
                 let mut text = String::new();
                 value.write(&mut text, ",", &mut PARTS.clone()).map(|()| text)
             }
+        }
+    }
+
+    /// The key of the member that `object[value]` is.
+    pub(crate) fn as_key(&self) -> Key {
+        match self {
+            // As the parser interned it.
+            Self::Text(name) => Key::Name(name.clone()),
+            value => value.string().map_or(Key::Dynamic, |name| Key::Name(name.into())),
         }
     }
 
@@ -268,19 +281,19 @@ impl Value {
             },
             Self::Number(_) | Self::Bool(_) | Self::Pattern(..) => self.literal(Literal::Other).step(key),
             Self::Thing(_) => self.step(key),
-            Self::Unknown => Self::thing(Root::Somewhere, Vec::new()).step(key),
+            Self::Unknown => Self::root(Root::Somewhere).step(key),
             Self::Null | Self::Undefined => Self::Unknown,
         }
     }
 
     #[expect(clippy::unused_self, reason = "reads as what becomes of the value")]
     fn literal(&self, literal: Literal) -> Self {
-        Self::thing(Root::Literal(literal), Vec::new())
+        Self::root(Root::Literal(literal))
     }
 
     fn step(&self, key: &Self) -> Self {
         let Some(thing) = self.as_thing() else { return Self::Unknown };
-        let key = key.string().map_or(Key::Dynamic, |name| Key::Name(name.into()));
+        let key = key.as_key();
         // `globalThis.window` is the global object again.
         if thing.root == Root::Global && thing.path.is_empty() && key != Key::Dynamic {
             return Self::global(key.name().unwrap_or_default());
@@ -288,9 +301,7 @@ impl Value {
         if thing.path.len() >= 16 {
             return Self::Unknown;
         }
-        let mut path = Vec::with_capacity(thing.path.len() + 1);
-        path.extend_from_slice(&thing.path);
-        path.push(key);
+        let path = below(&thing.path, key);
         Self::Thing(Rc::new(Thing { root: thing.root.clone(), path, known: thing.known.clone() }))
     }
 }

@@ -5,11 +5,10 @@ use crate::value::Value;
 
 /// A call through `call`, `apply`, `bind` or `Reflect` as the call that it makes.
 pub(super) fn direct(mut call: Call) -> Call {
-    let Some(thing) = call.callee.as_thing().cloned() else { return call };
-    let without_last = || {
-        let path = thing.path[..thing.path.len() - 1].to_vec();
-        Value::thing(thing.root.clone(), path)
-    };
+    let callee = call.callee.clone();
+    let Some(thing) = callee.as_thing() else { return call };
+    let without_last =
+        || Value::thing(thing.root.clone(), thing.path[..thing.path.len() - 1].iter().cloned().collect());
     if thing.is_global_below(&["Reflect"]) {
         let list = |value: Option<&Value>| match value {
             Some(Value::List(list)) => list.to_vec(),

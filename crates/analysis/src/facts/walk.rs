@@ -38,7 +38,7 @@ impl Walk<'_> {
         if let Value::Thing(thing) = self.names.value(expr)
             && !(thing.path.is_empty() && matches!(thing.root, Root::Literal(_) | Root::Somewhere | Root::Params))
         {
-            let used = Use { thing: (*thing).clone(), role: self.role, span };
+            let used = Use { thing, role: self.role, span };
             if used.thing.is_result() { self.facts.results.push(used) } else { self.facts.uses.push(used) }
         }
     }
@@ -81,12 +81,12 @@ impl Walk<'_> {
                 (Root::Global, ["RegExp"]) => match call.args.as_slice() {
                     [Value::Text(pattern), rest @ ..] => {
                         let flags = rest.first().and_then(Value::as_text).unwrap_or_default();
-                        Some((pattern.to_string(), flags.to_owned()))
+                        Some((pattern.clone(), flags.into()))
                     }
                     _ => None,
                 },
                 (_, [.., "match" | "matchAll" | "search"]) => match call.args.as_slice() {
-                    [Value::Text(pattern)] => Some((pattern.to_string(), String::new())),
+                    [Value::Text(pattern)] => Some((pattern.clone(), Atom::default())),
                     _ => None,
                 },
                 _ => None,
@@ -109,7 +109,7 @@ impl Walk<'_> {
         }
         if let MemberProp::Computed(computed) = &member.prop {
             if !matches!(bare(&computed.expr), Expr::Lit(_))
-                && self.names.value(&member.obj) == Value::thing(Root::Global, Vec::new())
+                && self.names.value(&member.obj) == Value::root(Root::Global)
             {
                 self.facts.global_lookups.push(member.span);
             }
@@ -166,7 +166,7 @@ impl Visit for Walk<'_> {
                 if put_together(expr)
                     && let Some(text) = self.names.value(expr).as_text()
                 {
-                    let (text, span) = (text.to_owned(), expr.span());
+                    let (text, span) = (text.into(), expr.span());
                     self.facts.texts.push(Text { value: text, raw: Atom::default(), name: self.name.clone(), span });
                 }
                 let role = std::mem::replace(&mut self.role, Role::Plain);
@@ -304,18 +304,18 @@ impl Visit for Walk<'_> {
 
     fn visit_str(&mut self, text: &Str) {
         let raw = text.raw.clone().unwrap_or_default();
-        let (text, span) = (text.value.to_string_lossy().into_owned(), text.span);
+        let (text, span) = (text.value.to_atom_lossy().into_owned(), text.span);
         self.facts.texts.push(Text { value: text, raw, name: self.name.clone(), span });
     }
 
     fn visit_tpl_element(&mut self, part: &TplElement) {
-        let text = part.cooked.as_ref().map(|cooked| cooked.to_string_lossy().into_owned()).unwrap_or_default();
+        let text = part.cooked.as_ref().map(|cooked| cooked.to_atom_lossy().into_owned()).unwrap_or_default();
         let raw = part.raw.clone();
         self.facts.texts.push(Text { value: text, raw, name: self.name.clone(), span: part.span });
     }
 
     fn visit_regex(&mut self, regex: &Regex) {
-        self.facts.patterns.push((regex.exp.to_string(), regex.flags.to_string(), regex.span));
+        self.facts.patterns.push((regex.exp.clone(), regex.flags.clone(), regex.span));
     }
 
     fn visit_meta_prop_expr(&mut self, meta: &MetaPropExpr) {

@@ -32,7 +32,7 @@ pub(super) struct Frame {
 impl Names<'_> {
     /// What a function gives for these arguments.
     pub(super) fn call(&self, function: u32, this: Option<&Value>, args: &[Value]) -> Value {
-        let somewhere = || Value::thing(Root::Somewhere, Vec::new());
+        let somewhere = || Value::root(Root::Somewhere);
         let lambda = &self.functions[function as usize];
         if !lambda.followed || self.frames.borrow().len() >= DEPTH || self.budget.get() == 0 {
             return somewhere();
@@ -48,7 +48,7 @@ impl Names<'_> {
         let this = match (this, lambda.this) {
             (_, This::Around) => None,
             (Some(this), _) => Some(this.clone()),
-            (None, This::Global) => Some(Value::thing(Root::Global, Vec::new())),
+            (None, This::Global) => Some(Value::root(Root::Global)),
             (None, This::Nothing) => Some(Value::Undefined),
         };
         self.frames.borrow_mut().push(Frame { names: FxHashMap::default(), this });

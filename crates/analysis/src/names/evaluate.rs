@@ -7,7 +7,7 @@ use swc_ecma_ast::{
 
 use super::{Names, STEPS, bare, returns_this};
 use crate::fold;
-use crate::value::{Key, Known, Literal, Root, Thing, Value};
+use crate::value::{Key, Known, Literal, Path, Root, Thing, Value};
 
 impl Names<'_> {
     /// What an expression stands for.
@@ -101,7 +101,7 @@ impl Names<'_> {
 
     #[expect(clippy::unused_self, reason = "reads as what the names say of it")]
     fn made(&self, literal: Literal, known: Option<Known>) -> Value {
-        known.map_or_else(|| Value::thing(Root::Literal(literal), Vec::new()), |known| Value::known(literal, known))
+        known.map_or_else(|| Value::root(Root::Literal(literal)), |known| Value::known(literal, known))
     }
 
     fn binary(&self, op: BinaryOp, left: &Expr, right: &Expr) -> Value {
@@ -171,7 +171,7 @@ impl Names<'_> {
                 Some(ExprOrSpread { spread: Some(_), expr }) => match self.value(expr) {
                     Value::List(list) => values.extend(list.iter().cloned()),
                     Value::Text(text) => values.extend(text.chars().map(|letter| Value::text(&letter.to_string()))),
-                    _ => return Value::thing(Root::Literal(Literal::Other), Vec::new()),
+                    _ => return Value::root(Root::Literal(Literal::Other)),
                 },
             }
         }
@@ -206,7 +206,7 @@ impl Names<'_> {
             return Value::text(&text);
         }
         let Some(Known::Function(function)) = tag.as_known() else {
-            return Value::thing(Root::Somewhere, Vec::new());
+            return Value::root(Root::Somewhere);
         };
         let quasis = tagged.tpl.quasis.iter().map(|quasi| {
             quasi.cooked.as_ref().map_or(Value::Undefined, |cooked| Value::text(&cooked.to_string_lossy()))
@@ -233,7 +233,7 @@ impl Names<'_> {
     /// What a call gives.
     fn called(&self, callee: &Expr, args: &[ExprOrSpread]) -> Value {
         if returns_this(callee) {
-            return Value::thing(Root::Global, Vec::new());
+            return Value::root(Root::Global);
         }
         if let Expr::Member(member) = bare(callee)
             && let Some(name) = self.key(&member.prop).as_text()
@@ -242,7 +242,7 @@ impl Names<'_> {
             return value;
         }
         let callee = self.value(callee);
-        let Some(thing) = callee.as_thing() else { return Value::thing(Root::Somewhere, Vec::new()) };
+        let Some(thing) = callee.as_thing() else { return Value::root(Root::Somewhere) };
         if let Some(Known::Function(function)) = callee.as_known() {
             return self.call(*function, None, &self.args(args));
         }
@@ -270,12 +270,12 @@ impl Names<'_> {
                 }
             }
         }
-        if has_results(thing) { callee.result() } else { Value::thing(Root::Somewhere, Vec::new()) }
+        if has_results(thing) { callee.result() } else { Value::root(Root::Somewhere) }
     }
 
     fn module(&self, name: Option<&ExprOrSpread>) -> Value {
         let name = name.map_or(Value::Unknown, |name| self.value(&name.expr));
-        Value::module(&name.string().unwrap_or_else(|| "…".to_owned()), Vec::new())
+        Value::module(&name.string().unwrap_or_else(|| "…".to_owned()), Path::new())
     }
 
     fn constructed(&self, new: &NewExpr) -> Value {
@@ -288,13 +288,13 @@ impl Names<'_> {
             return class.result();
         }
         let Some(names) = class.as_thing().filter(|thing| thing.root == Root::Global).and_then(Thing::names) else {
-            return Value::thing(Root::Somewhere, Vec::new());
+            return Value::root(Root::Somewhere);
         };
         match names.as_slice() {
             ["RegExp"] => self.pattern(args),
             ["Proxy"] => args.first().map_or(Value::Unknown, |arg| self.value(&arg.expr)),
             [name] => fold::constructed(name, &self.args(args)),
-            _ => Value::thing(Root::Somewhere, Vec::new()),
+            _ => Value::root(Root::Somewhere),
         }
     }
 

@@ -3,7 +3,7 @@
 use swc_ecma_ast::{Class, ClassMember, Expr, Function, MethodKind, ObjectLit, Prop, PropName, PropOrSpread};
 
 use super::{Names, STEPS, bare};
-use crate::value::{Known, Literal, Made, Root, Thing, Value};
+use crate::value::{Known, Literal, Made, Path, Root, Thing, Value};
 
 /// Members that only the global object has.
 const OF_GLOBAL_OBJECT: [&str; 16] = [
@@ -31,7 +31,8 @@ const PARENTS: u32 = 8;
 impl<'a> Names<'a> {
     /// `object[key]`.
     pub(crate) fn get(&self, object: &Value, key: &Value) -> Value {
-        if let (Some(known), Some(name)) = (object.as_known(), key.string())
+        if let Some(known) = object.as_known()
+            && let Some(name) = key.string()
             && let Some(value) = self.property(known, &name, object)
         {
             return value;
@@ -66,7 +67,7 @@ impl<'a> Names<'a> {
             return value;
         }
         let known = self.this.get(&place).cloned();
-        Value::Thing(std::rc::Rc::new(Thing { root: Root::This, path: Vec::new(), known }))
+        Value::Thing(std::rc::Rc::new(Thing { root: Root::This, path: Path::new(), known }))
     }
 
     /// An object literal. In a call that is worked out, its values are those of this call.
@@ -74,7 +75,7 @@ impl<'a> Names<'a> {
         if self.frames.borrow().is_empty() {
             return match self.number(object) {
                 Some(number) => Value::known(Literal::Object, Known::Object(number)),
-                None => Value::thing(Root::Literal(Literal::Object), Vec::new()),
+                None => Value::root(Root::Literal(Literal::Object)),
             };
         }
         let mut props = Vec::new();
@@ -235,7 +236,7 @@ impl<'a> Names<'a> {
     pub(super) fn function(&self, function: &Function) -> Value {
         match self.number(function) {
             Some(number) => Value::known(Literal::Function, Known::Function(number)),
-            None => Value::thing(Root::Literal(Literal::Function), Vec::new()),
+            None => Value::root(Root::Literal(Literal::Function)),
         }
     }
 

@@ -18,7 +18,7 @@ impl<'a> Noting<'a> {
                         ParamOrTsParamProp::Param(param) => params.push(&param.pat),
                         ParamOrTsParamProp::TsParamProp(property) => {
                             if let TsParamPropParam::Ident(ident) = &property.param {
-                                self.value(ident, Value::thing(Root::Params, Vec::new()));
+                                self.value(ident, Value::root(Root::Params));
                             }
                         }
                     }

@@ -6,7 +6,7 @@ use swc_ecma_ast::{Expr, ExprOrSpread, MemberExpr};
 
 use super::{Names, bare};
 use crate::fold;
-use crate::value::{Key, Known, Root, Thing, Value};
+use crate::value::{Key, Known, Root, Value, below};
 
 /// How many members of a list are handed to a function.
 const MEMBERS: usize = 2000;
@@ -226,8 +226,7 @@ impl Names<'_> {
         if !matches!(thing.root, Root::Global | Root::Module(_)) || name == "keys" {
             return None;
         }
-        let path = [thing.path.as_slice(), &[Key::Dynamic]].concat();
-        let any = Value::Thing(Rc::new(Thing { root: thing.root.clone(), path, known: None }));
+        let any = Value::thing(thing.root.clone(), below(&thing.path, Key::Dynamic));
         Some(Value::List([if name == "values" { any } else { pair(Value::Unknown, any) }].into()))
     }
 }

@@ -8,7 +8,7 @@ use swc_ecma_ast::{
 };
 
 use super::{Binding, Given, Lambda, Names, Origin, This, bare, entity, place};
-use crate::value::{Key, Known, Literal, Root, Value};
+use crate::value::{Key, Known, Literal, Path, Root, Value};
 use crate::walk::{self, Walk};
 use swc_common::Spanned;
 
@@ -108,10 +108,10 @@ impl<'a> Noting<'a> {
                         Some(ModuleExportName::Str(name)) => name.value.to_string_lossy().into_owned(),
                         None => named.local.sym.to_string(),
                     };
-                    (&named.local, vec![Key::Name(name.into())])
+                    (&named.local, Path::from_iter([Key::Name(name.into())]))
                 }
-                ImportSpecifier::Default(default) => (&default.local, Vec::new()),
-                ImportSpecifier::Namespace(all) => (&all.local, Vec::new()),
+                ImportSpecifier::Default(default) => (&default.local, Path::new()),
+                ImportSpecifier::Namespace(all) => (&all.local, Path::new()),
             };
             self.value(local, Value::module(&module, path));
         }
@@ -207,7 +207,7 @@ impl<'a> Walk<'a> for Noting<'a> {
             ModuleItem::ModuleDecl(ModuleDecl::Import(import)) => self.import(import),
             ModuleItem::ModuleDecl(ModuleDecl::TsImportEquals(import)) => match &import.module_ref {
                 TsModuleRef::TsExternalModuleRef(module) => {
-                    let module = Value::module(&module.expr.value.to_string_lossy(), Vec::new());
+                    let module = Value::module(&module.expr.value.to_string_lossy(), Path::new());
                     self.value(&import.id, module);
                 }
                 TsModuleRef::TsEntityName(name) => {
@@ -218,7 +218,7 @@ impl<'a> Walk<'a> for Noting<'a> {
                 if let DefaultDecl::Fn(function) = &export.decl
                     && let Some(ident) = &function.ident
                 {
-                    self.value(ident, Value::thing(Root::Literal(Literal::Function), Vec::new()));
+                    self.value(ident, Value::root(Root::Literal(Literal::Function)));
                 }
                 walk::walk_item(self, item);
             }

@@ -4,7 +4,7 @@ use swc_ecma_ast::{ArrayPat, Expr, ObjectPat, ObjectPatProp, Pat};
 
 use super::noting::Noting;
 use super::{Origin, Param};
-use crate::value::{Key, Value};
+use crate::value::{Key, Path, Value, below};
 
 impl<'a> Noting<'a> {
     /// Every name of a pattern, and what it takes of something.
@@ -81,33 +81,32 @@ impl<'a> Noting<'a> {
     fn parameter(
         &mut self,
         pat: &'a Pat,
-        param: &dyn Fn(Vec<Key>, Option<&'a Expr>) -> Param<'a>,
+        param: &dyn Fn(Path, Option<&'a Expr>) -> Param<'a>,
         path: &[Key],
         default: Option<&'a Expr>,
     ) {
         match pat {
-            Pat::Ident(ident) => self.set(ident.to_id(), Origin::Param(param(path.to_vec(), default))),
+            Pat::Ident(ident) => self.set(ident.to_id(), Origin::Param(param(path.iter().cloned().collect(), default))),
             Pat::Assign(assign) => self.parameter(&assign.left, param, path, Some(&assign.right)),
             Pat::Object(object) => {
                 for prop in &object.props {
                     let (key, pat) = match prop {
                         ObjectPatProp::KeyValue(pair) => (self.names.prop_name(&pair.key), &*pair.value),
                         ObjectPatProp::Assign(short) => {
-                            let path = [path, &[Key::Name(short.key.sym.clone())]].concat();
+                            let path = below(path, Key::Name(short.key.sym.clone()));
                             self.set(short.key.to_id(), Origin::Param(param(path, short.value.as_deref())));
                             continue;
                         }
                         ObjectPatProp::Rest(rest) => (Value::Unknown, &*rest.arg),
                     };
-                    let key = key.string().map_or(Key::Dynamic, |name| Key::Name(name.into()));
-                    self.parameter(pat, param, &[path, &[key]].concat(), None);
+                    self.parameter(pat, param, &below(path, key.as_key()), None);
                 }
             }
             Pat::Array(array) => {
                 for (index, elem) in array.elems.iter().enumerate() {
                     if let Some(elem) = elem {
                         let key = Key::Name(index.to_string().into());
-                        self.parameter(elem, param, &[path, &[key]].concat(), None);
+                        self.parameter(elem, param, &below(path, key), None);
                     }
                 }
             }

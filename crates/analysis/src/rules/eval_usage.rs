@@ -98,6 +98,10 @@ pub(super) fn calls_constructor_with_text(call: &crate::facts::Call) -> bool {
 
 /// Whether a thing is the constructor of functions: `f.constructor`, `[].map.constructor`, `x.constructor.constructor`.
 pub(super) fn is_function_constructor(thing: &Thing) -> bool {
+    // Asked of each thing, and hardly one has such a step at all.
+    if thing.path.iter().all(|key| key.name() != Some("constructor")) {
+        return false;
+    }
     let names: Vec<&str> = thing.path.iter().map(|key| key.name().unwrap_or("…")).collect();
     // Walking up prototypes changes nothing: the constructor of a function's prototype makes functions as well.
     let steps: Vec<&str> = names.iter().copied().filter(|name| !matches!(*name, "__proto__" | "prototype")).collect();

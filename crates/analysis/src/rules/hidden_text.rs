@@ -12,11 +12,18 @@ const SUGGESTION: &str = "remove the character, or write it as an escape such as
 const LETTERS: &str = "spell names in one script";
 
 fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
-    for (at, letter) in source.text.char_indices() {
-        if let Some(what) = hidden(letter) {
-            let message = format!("has {what} in it (U+{:04X})", u32::from(letter));
-            findings.add_at(Severity::High, (at, at + letter.len_utf8()), message, SUGGESTION);
+    let mut start = 0;
+    for line in source.text.split_inclusive('\n') {
+        // None of them is ASCII, and most lines are from end to end.
+        let letters = if line.is_ascii() { "" } else { line };
+        for (at, letter) in letters.char_indices() {
+            if let Some(what) = hidden(letter) {
+                let place = (start + at, start + at + letter.len_utf8());
+                let message = format!("has {what} in it (U+{:04X})", u32::from(letter));
+                findings.add_at(Severity::High, place, message, SUGGESTION);
+            }
         }
+        start += line.len();
     }
     // Names that look the same, and are not. Those of ASCII alone do not.
     if source.facts.idents.iter().all(|(name, _)| name.is_ascii()) {

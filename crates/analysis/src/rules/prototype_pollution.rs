@@ -7,7 +7,7 @@ mod keys;
 
 use super::{Findings, Rule, Source};
 use crate::finding::{RuleId, Severity};
-use crate::value::{Root, Thing, Value};
+use crate::value::{Key, Root, Thing, Value};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("prototype-pollution"),
@@ -40,12 +40,9 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         let shared = call.args.first().and_then(Value::as_thing).is_some_and(is_shared_prototype);
         let through_key = call.args.get(1).and_then(Value::as_text) == Some("__proto__");
         let own = matches!(names.last(), Some(&("__defineGetter__" | "__defineSetter__")));
-        let object = Thing {
-            root: thing.root.clone(),
-            path: thing.path[..thing.path.len().saturating_sub(1)].to_vec(),
-            known: None,
-        };
-        if writes && (shared || through_key) || own && (is_shared_prototype(&object) || through_first(&call.args)) {
+        let object = &thing.path[..thing.path.len().saturating_sub(1)];
+        let of_shared = || is_shared(&thing.root, object);
+        if writes && (shared || through_key) || own && (of_shared() || through_first(&call.args)) {
             let message = format!("writes to a prototype that others share: `{}`", thing.shown());
             findings.add(Severity::High, call.span, message, SUGGESTION);
         } else if own {
@@ -68,16 +65,20 @@ fn reaches_prototype(thing: &Thing) -> bool {
     if thing.last() == Some("__proto__") {
         return true;
     }
-    is_shared_prototype(&Thing { root: thing.root.clone(), path: object.to_vec(), known: None })
+    is_shared(&thing.root, object)
 }
 
 /// Whether an object is a prototype that others share.
 fn is_shared_prototype(thing: &Thing) -> bool {
-    let at = |wanted: &str| thing.path.iter().position(|key| key.name() == Some(wanted));
+    is_shared(&thing.root, &thing.path)
+}
+
+fn is_shared(root: &Root, path: &[Key]) -> bool {
+    let at = |wanted: &str| path.iter().position(|key| key.name() == Some(wanted));
     if at("__proto__").is_some() {
         return true;
     }
     let Some(prototype) = at("prototype") else { return false };
     // `Array.prototype`, but not that of a class of the source.
-    thing.root == Root::Global && prototype == 1 || at("constructor").is_some_and(|at| at < prototype)
+    *root == Root::Global && prototype == 1 || at("constructor").is_some_and(|at| at < prototype)
 }

@@ -11,11 +11,19 @@ use super::Value;
 /// The step of a path that is a call.
 pub(super) const RESULT: &str = "()";
 
+/// The steps from where a thing starts: rarely more than two.
+pub(crate) type Path = SmallVec<[Key; 2]>;
+
+/// A path, and one step more.
+pub(crate) fn below(path: &[Key], key: Key) -> Path {
+    path.iter().cloned().chain([key]).collect()
+}
+
 /// Something that is reached from somewhere.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Thing {
     pub(crate) root: Root,
-    pub(crate) path: Vec<Key>,
+    pub(crate) path: Path,
     /// What the source says of what the path starts at.
     pub(crate) known: Option<Known>,
 }
