@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::facts::Facts;
-use crate::value::{Root, Thing, Value};
+use crate::value::{Key, Root, Thing, Value};
 
 /// One kind of thing that a host can hand to a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -175,32 +175,25 @@ impl Capabilities {
 
 /// The capability behind a global.
 fn used(thing: &Thing) -> Option<Capability> {
-    if !matches!(thing.root, Root::Global | Root::Module(_)) {
+    if thing.root != Root::Global {
         return None;
     }
-    let below = |path: &[&str]| thing.is_global_below(path);
-    if crate::rules::NETWORK.iter().any(|path| below(path)) {
+    if thing.is_global_below_any(&crate::rules::NETWORK) {
         return Some(Capability::Net);
     }
-    if ["setTimeout", "setInterval", "setImmediate", "sleep"].iter().any(|name| below(&[name]))
-        || below(&["AbortSignal", "timeout"])
-    {
-        return Some(Capability::Timers);
+    match (thing.path.first()?.name()?, thing.path.get(1).and_then(Key::name)) {
+        ("setTimeout" | "setInterval" | "setImmediate" | "sleep", _) | ("AbortSignal", Some("timeout")) => {
+            Some(Capability::Timers)
+        }
+        ("performance", _) | ("Date", Some("now")) | ("Temporal", Some("Now")) => Some(Capability::Clock),
+        ("Date", _) if is_date(thing) => Some(Capability::Clock),
+        ("crypto", _) | ("Math", Some("random")) => Some(Capability::Random),
+        ("kv", _) => Some(Capability::Kv),
+        ("files", _) => Some(Capability::Files),
+        ("secret", _) => Some(Capability::Secrets),
+        ("tools", _) => Some(Capability::Tools),
+        _ => None,
     }
-    if below(&["Date", "now"]) || below(&["performance"]) || below(&["Temporal", "Now"]) || is_date(thing) {
-        return Some(Capability::Clock);
-    }
-    if below(&["Math", "random"]) || below(&["crypto"]) {
-        return Some(Capability::Random);
-    }
-    [
-        ("kv", Capability::Kv),
-        ("files", Capability::Files),
-        ("secret", Capability::Secrets),
-        ("tools", Capability::Tools),
-    ]
-    .into_iter()
-    .find_map(|(name, capability)| below(&[name]).then_some(capability))
 }
 
 fn is_date(thing: &Thing) -> bool {

@@ -138,6 +138,13 @@ impl Value {
         }
     }
 
+    pub(crate) fn into_text(self) -> Option<Atom> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
     pub(crate) fn as_number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
@@ -264,7 +271,7 @@ impl Value {
                 Self::Text(name) => match name.parse::<usize>() {
                     Ok(index) => list.get(index).cloned().unwrap_or(Self::Undefined),
                     Err(_) if name.is_empty() => Self::Undefined,
-                    Err(_) => self.literal(Literal::Other).step(key),
+                    Err(_) => Self::member_of(Root::Literal(Literal::Other), key),
                 },
                 Self::Unknown | Self::Thing(_) => Self::Unknown,
                 key => match key.string() {
@@ -277,18 +284,17 @@ impl Value {
                     .and_then(|index| text.chars().nth(index))
                     .map_or(Self::Undefined, |letter| Self::text(letter.encode_utf8(&mut [0; 4]))),
                 Self::Text(name) if &**name == "length" => Self::Number(length(text.encode_utf16().count())),
-                _ => self.literal(Literal::Other).step(key),
+                _ => Self::member_of(Root::Literal(Literal::Other), key),
             },
-            Self::Number(_) | Self::Bool(_) | Self::Pattern(..) => self.literal(Literal::Other).step(key),
+            Self::Number(_) | Self::Bool(_) | Self::Pattern(..) => Self::member_of(Root::Literal(Literal::Other), key),
             Self::Thing(_) => self.step(key),
-            Self::Unknown => Self::root(Root::Somewhere).step(key),
+            Self::Unknown => Self::member_of(Root::Somewhere, key),
             Self::Null | Self::Undefined => Self::Unknown,
         }
     }
 
-    #[expect(clippy::unused_self, reason = "reads as what becomes of the value")]
-    fn literal(&self, literal: Literal) -> Self {
-        Self::root(Root::Literal(literal))
+    fn member_of(root: Root, key: &Self) -> Self {
+        Self::thing(root, Path::from_iter([key.as_key()]))
     }
 
     fn step(&self, key: &Self) -> Self {

@@ -218,7 +218,7 @@ impl Names<'_> {
 
     /// The values of arguments, up to the first spread that is not known.
     pub(crate) fn args(&self, args: &[ExprOrSpread]) -> Vec<Value> {
-        let mut values = Vec::new();
+        let mut values = Vec::with_capacity(args.len());
         for arg in args {
             let value = self.value(&arg.expr);
             match (arg.spread, value) {

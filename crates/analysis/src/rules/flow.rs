@@ -19,7 +19,7 @@ use swc_ecma_ast::Id;
 
 use crate::names::Names;
 use crate::value::Value;
-use readers::Readers;
+use readers::{Lists, Readers};
 
 /// How often marks are carried on: longer chains are not followed to their end.
 const ROUNDS: u8 = 12;
@@ -145,7 +145,8 @@ pub(super) struct Flow<'a> {
     fields: FxHashMap<Name, Slot>,
     /// The symbol of each slot.
     pub(super) symbols: Vec<Name>,
-    by_slot: FxHashMap<Slot, Vec<At>>,
+    /// What is written to each slot.
+    by_slot: Lists,
     readers: OnceCell<Readers>,
     /// How many places the question that is asked may still look at.
     left: Cell<u32>,
@@ -182,7 +183,7 @@ impl Flow<'_> {
 
     /// What was written to a slot.
     pub(super) fn origins(&self, slot: Slot) -> impl Iterator<Item = At> {
-        self.by_slot.get(&slot).into_iter().flatten().copied()
+        self.by_slot.get(slot).iter().copied()
     }
 
     /// The path of a global that is called, or of a member of a module.
@@ -246,53 +247,52 @@ impl Flow<'_> {
 
     /// Joins calls with the functions that they call or are given.
     fn link(&mut self) {
-        for bind in self.binds.iter().filter(|bind| !bind.holds) {
-            self.by_slot.entry(bind.to).or_default().push(bind.from);
-        }
+        let written: Vec<_> = self.binds.iter().filter(|bind| !bind.holds).map(|bind| (bind.to, bind.from)).collect();
+        self.by_slot = Lists::of(&written, self.symbols.len());
         let calls: Vec<At> = self.calls().map(|(at, _)| at).collect();
         // Twice, since what is called may be a parameter that the first time has filled.
         for _ in 0..2 {
             for &at in &calls {
-                if let Kind::Call(call) = &self.nodes[at].kind
+                // While a call is linked, nothing is known of what it gives.
+                let mut kind = std::mem::replace(&mut self.nodes[at].kind, Kind::Opaque);
+                if let Kind::Call(call) = &mut kind
                     && call.functions.is_empty()
                     && call.callbacks.is_empty()
                 {
-                    self.link_call(at);
+                    self.link_call(call);
                 }
+                self.nodes[at].kind = kind;
             }
         }
     }
 
-    fn link_call(&mut self, at: At) {
-        let Kind::Call(call) = &self.nodes[at].kind else { return };
-        let (callee, receiver, args, method) = (call.callee, call.receiver, call.args.clone(), call.method.clone());
+    fn link_call(&mut self, call: &mut Call) {
+        let (receiver, method) = (call.receiver, call.method.as_deref());
         let mut functions = Vec::new();
         self.ask();
-        self.functions_of(callee, STEPS, &mut functions);
-        if matches!(method.as_deref(), Some("call" | "bind")) && functions.is_empty() {
+        self.functions_of(call.callee, STEPS, &mut functions);
+        if matches!(method, Some("call" | "bind")) && functions.is_empty() {
             // The receiver of `call` is the function, and the first argument is its `this`.
             if let Some(receiver) = receiver {
                 self.functions_of(receiver, STEPS, &mut functions);
             }
-            return self.join(at, &functions, args.get(1..).unwrap_or_default());
+            return self.join(call, functions, 1);
         }
         if !functions.is_empty() {
-            return self.join(at, &functions, &args);
+            return self.join(call, functions, 0);
         }
-        let Kind::Call(call) = &self.nodes[at].kind else { return };
         let from = self.calls_global(call, &["Array", "from"]);
-        let mut callbacks = Vec::new();
-        for arg in &args {
+        for arg in &call.args {
             let mut given = Vec::new();
             self.functions_of(*arg, 2, &mut given);
             for function in given {
                 self.functions[function].used = true;
                 let params = self.functions[function].params.clone();
                 let returns = self.functions[function].returns.clone();
-                let list = if from { args.first().copied() } else { receiver };
-                match method.as_deref() {
+                let list = if from { call.args.first().copied() } else { receiver };
+                match method {
                     Some("reduce" | "reduceRight") => {
-                        let start = args.get(1).copied().into_iter().chain(returns.iter().copied());
+                        let start = call.args.get(1).copied().into_iter().chain(returns.iter().copied());
                         self.put(params.first().copied(), &start.collect::<Vec<_>>());
                         let element = list.map(|list| self.element(list));
                         self.put(params.get(1).copied(), &Vec::from_iter(element));
@@ -306,11 +306,8 @@ impl Flow<'_> {
                         self.put(params.first().copied(), &Vec::from_iter(element));
                     }
                 }
-                callbacks.extend(returns);
+                call.callbacks.extend(returns);
             }
-        }
-        if let Kind::Call(call) = &mut self.nodes[at].kind {
-            call.callbacks = callbacks;
         }
     }
 
@@ -329,22 +326,19 @@ impl Flow<'_> {
         }
     }
 
-    fn join(&mut self, at: At, functions: &[usize], args: &[At]) {
-        let mut returns = Vec::new();
-        for &function in functions {
-            self.functions[function].used = true;
-            returns.extend(self.functions[function].returns.iter().copied());
-            let params = self.functions[function].params.clone();
-            for (param, arg) in params.into_iter().zip(args) {
-                if let Kind::Param(_, inputs) = &mut self.nodes[param].kind {
+    /// Joins a call with the functions that it calls; their parameters are its arguments from this one on.
+    fn join(&mut self, call: &mut Call, functions: Vec<usize>, first: usize) {
+        for &function in &functions {
+            let function = &mut self.functions[function];
+            function.used = true;
+            call.returns.extend(&function.returns);
+            for (param, arg) in function.params.iter().zip(call.args.iter().skip(first)) {
+                if let Kind::Param(_, inputs) = &mut self.nodes[*param].kind {
                     inputs.push(*arg);
                 }
             }
         }
-        if let Kind::Call(call) = &mut self.nodes[at].kind {
-            call.functions = functions.to_vec();
-            call.returns = returns;
-        }
+        call.functions = functions;
     }
 
     /// The functions that a node may be.

@@ -140,19 +140,21 @@ impl Walk<'_, '_> {
         let value = self.names.value(callee);
         let Some(thing) = value.as_thing() else { return };
         let names = thing.names().unwrap_or_default();
-        let args = self.names.args(args);
-        let number = |index: usize| args.get(index).and_then(Value::as_number).unwrap_or(0.0);
+        let number = |index: usize| self.names.args(args).get(index).and_then(Value::as_number).unwrap_or(0.0);
         let bytes = match names.as_slice() {
             ["Buffer", "alloc" | "allocUnsafe" | "allocUnsafeSlow"] => number(0),
             ["ArrayBuffer" | "SharedArrayBuffer"] if new => number(0),
-            [kind] if new => number(0) * width(kind),
+            [kind] if new && width(kind) > 0.0 => number(0) * width(kind),
             _ => 0.0,
         };
         if bytes >= BYTES {
             self.found.push((span, format!("asks for {bytes:e} bytes at once")));
         }
-        if matches!(names.as_slice(), ["setTimeout" | "setInterval"]) && number(1) >= LONG {
-            self.found.push((span, format!("waits for {:e} ms", number(1))));
+        if let ["setTimeout" | "setInterval"] = names.as_slice() {
+            let time = number(1);
+            if time >= LONG {
+                self.found.push((span, format!("waits for {time:e} ms")));
+            }
         }
     }
 

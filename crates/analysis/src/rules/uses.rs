@@ -9,6 +9,7 @@ mod kinds;
 mod noting;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use swc_atoms::Atom;
 use swc_ecma_ast::{Expr, Id, Program};
 use swc_ecma_visit::VisitWith;
 
@@ -20,7 +21,7 @@ pub(super) struct Uses {
     writes: FxHashMap<Id, Vec<Use>>,
     contents: FxHashMap<Id, Vec<Use>>,
     /// Writes to members, by the key.
-    keys: FxHashMap<String, Vec<Use>>,
+    keys: FxHashMap<Atom, Vec<Use>>,
     /// Writes to members whose key is not known, and all that change some content.
     dynamic: Vec<u32>,
     changing: Vec<u32>,
@@ -28,9 +29,9 @@ pub(super) struct Uses {
     effects: Vec<u32>,
     /// In which function each name is declared, and whether with a value that nobody else has.
     declared: FxHashMap<Id, (u32, bool)>,
-    pub(super) getters: FxHashSet<String>,
+    pub(super) getters: FxHashSet<Atom>,
     /// Functions that may end with an error of their own, by their name.
-    pub(super) throwing: FxHashSet<String>,
+    pub(super) throwing: FxHashSet<Atom>,
     /// Names that are called or mentioned at all, of those that stop timers.
     pub(super) clears: bool,
 }
@@ -116,7 +117,7 @@ impl Uses {
     }
 
     /// Whether no member of this name is changed within the range, of whatever object.
-    pub(super) fn is_key_fixed(&self, key: &str, range: Range) -> bool {
+    pub(super) fn is_key_fixed(&self, key: &Atom, range: Range) -> bool {
         let writes = self.keys.get(key).map_or(&[][..], Vec::as_slice);
         let inside = |at: u32| range.holds(at);
         if self.getters.contains(key) || any(&self.dynamic, range) || writes.iter().take(64).any(|one| inside(one.at)) {

@@ -110,6 +110,12 @@ impl Thing {
             && self.path.iter().zip(path).all(|(key, name)| key.name() == Some(name))
     }
 
+    /// Whether this is one of the globals of these paths, or something below one.
+    pub(crate) fn is_global_below_any(&self, paths: &[&[&str]]) -> bool {
+        let (Root::Global, Some(first)) = (&self.root, self.path.first().and_then(Key::name)) else { return false };
+        paths.iter().any(|path| path.first() == Some(&first) && self.is_global_below(path))
+    }
+
     /// The module and the names below it.
     pub(crate) fn module(&self) -> Option<&str> {
         match &self.root {

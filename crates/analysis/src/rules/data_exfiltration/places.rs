@@ -10,7 +10,7 @@ const STEPS: u32 = 10;
 /// Whether a thing reaches the network.
 pub(super) fn is_way_out(thing: &Thing) -> bool {
     match &thing.root {
-        Root::Global => GLOBALS.iter().any(|path| thing.is_global_below(path)),
+        Root::Global => thing.is_global_below_any(&GLOBALS),
         Root::Module(_) => thing.module().is_some_and(is_network),
         _ => false,
     }

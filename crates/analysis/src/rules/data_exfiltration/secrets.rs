@@ -1,5 +1,7 @@
 //! What is sensitive by itself: the environment, cookies, files, and parameters whose names say so.
 
+use smallvec::SmallVec;
+
 use crate::value::{Root, Thing};
 
 /// Globals all of whose members are sensitive.
@@ -21,7 +23,7 @@ pub(super) fn sensitive(thing: &Thing) -> bool {
         return false;
     }
     let environment = thing.module() == Some("process") && thing.path.first().and_then(|key| key.name()) == Some("env");
-    if environment || GLOBALS.iter().any(|path| thing.is_global_below(path)) {
+    if environment || thing.is_global_below_any(&GLOBALS) {
         return thing.last() != Some("NODE_ENV");
     }
     thing.root == Root::Params
@@ -32,14 +34,16 @@ pub(super) fn sensitive(thing: &Thing) -> bool {
 
 /// Whether a call of this gives the content of a file.
 pub(super) fn reads(thing: &Thing) -> bool {
-    let reading = thing.last().is_some_and(|last| {
-        let last = last.to_ascii_lowercase();
-        (last.starts_with("read") || last == "createreadstream") && !last.starts_with("readdir")
-    });
+    let reading = || {
+        thing.last().is_some_and(|last| {
+            let last = last.to_ascii_lowercase();
+            (last.starts_with("read") || last == "createreadstream") && !last.starts_with("readdir")
+        })
+    };
     if thing.module().is_some_and(|module| module == "fs" || module.starts_with("fs/") || module == "fs-extra") {
-        return reading;
+        return reading();
     }
-    ["Deno", "Bun"].iter().any(|runtime| thing.is_global_below(&[runtime]) && (reading || thing.last() == Some("file")))
+    thing.is_global_below_any(&[&["Deno"], &["Bun"]]) && (reading() || thing.last() == Some("file"))
 }
 
 /// Members that tell little about what they are members of.
@@ -58,7 +62,7 @@ fn is_secret_group(name: &str) -> bool {
 /// Whether a parameter's name says that it is secret.
 pub(super) fn is_secret_name(name: &str) -> bool {
     let words = words(name);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let words: SmallVec<[&str; 8]> = words.split_whitespace().collect();
     let Some((last, before)) = words.split_last() else { return false };
     let previous = before.last().copied().unwrap_or_default();
     // A wish, a check or a count is not the secret.
@@ -120,21 +124,18 @@ pub(super) fn is_secret_name(name: &str) -> bool {
     }
 }
 
-/// The words of a name: `cardToken`, `card_token` and `CARD_TOKEN` have two.
-fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = vec![String::new()];
+/// The words of a name, with spaces between them: `cardToken`, `card_token` and `CARD_TOKEN` have two.
+fn words(name: &str) -> String {
+    let mut words = String::with_capacity(name.len() + 4);
     let mut lower = false;
     for letter in name.chars() {
         if !letter.is_alphanumeric() || (letter.is_uppercase() && lower) {
-            words.push(String::new());
+            words.push(' ');
         }
-        if letter.is_alphabetic()
-            && let Some(word) = words.last_mut()
-        {
-            word.extend(letter.to_lowercase());
+        if letter.is_alphabetic() {
+            words.extend(letter.to_lowercase());
         }
         lower = letter.is_lowercase() || letter.is_ascii_digit();
     }
-    words.retain(|word| !word.is_empty());
     words
 }

@@ -13,6 +13,7 @@ use swc_ecma_ast::{
 use swc_ecma_visit::{Visit, VisitWith};
 
 use super::declare::says_number_or_list;
+use super::readers::Lists;
 use super::{At, Bind, Call, Flow, Key, Kind, Name, Node, Slot};
 use crate::names::Names;
 use crate::value::Value;
@@ -36,7 +37,7 @@ impl<'a> Flow<'a> {
             slots: FxHashMap::default(),
             fields: FxHashMap::default(),
             symbols: Vec::new(),
-            by_slot: FxHashMap::default(),
+            by_slot: Lists::default(),
             readers: OnceCell::new(),
             left: Cell::new(0),
         };

@@ -10,6 +10,7 @@ pub(super) struct Readers {
 }
 
 /// Many short lists of indices, one after the other.
+#[derive(Default)]
 pub(super) struct Lists {
     starts: Vec<usize>,
     indices: Vec<usize>,
@@ -17,7 +18,7 @@ pub(super) struct Lists {
 
 impl Lists {
     /// The lists of pairs `(list, index)`.
-    fn of(pairs: &[(usize, usize)], len: usize) -> Self {
+    pub(super) fn of(pairs: &[(usize, usize)], len: usize) -> Self {
         let mut starts = vec![0; len + 1];
         for (list, _) in pairs {
             starts[*list + 1] += 1;
@@ -34,10 +35,12 @@ impl Lists {
         Self { starts, indices }
     }
 
-    pub(super) fn each(&self, list: usize, mut work: impl FnMut(usize)) {
-        for index in &self.indices[self.starts[list]..self.starts[list + 1]] {
-            work(*index);
-        }
+    pub(super) fn get(&self, list: usize) -> &[usize] {
+        &self.indices[self.starts[list]..self.starts[list + 1]]
+    }
+
+    pub(super) fn each(&self, list: usize, work: impl FnMut(usize)) {
+        self.get(list).iter().copied().for_each(work);
     }
 }
 

@@ -208,8 +208,7 @@ impl<'a> Sizes<'a> {
             return size;
         }
         let Expr::Member(member) = bare(callee) else { return Size::Other(1.0) };
-        let Some(name) = self.names.key(&member.prop).as_text().map(str::to_owned).or_else(|| own_key(&member.prop))
-        else {
+        let Some(name) = self.names.key(&member.prop).into_text().or_else(|| own_key(&member.prop)) else {
             return Size::Other(1.0);
         };
         if !MAKING.contains(&name.as_str()) {

@@ -2,15 +2,18 @@
 //!
 //! The name is that of a variable, property, parameter, or of a call; or a text beside the secret: `set("token", …)`.
 
+use swc_atoms::Atom;
 use swc_common::{Span, Spanned};
 use swc_ecma_ast::{
-    ArrayLit, AssignPat, AssignPatProp, BinExpr, BinaryOp, CallExpr, Callee, Expr, ExprOrSpread, PrivateProp,
+    ArrayLit, AssignPat, AssignPatProp, BinExpr, BinaryOp, CallExpr, Callee, Expr, ExprOrSpread, MemberExpr,
+    PrivateProp,
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
 use super::{entropy, is_placeholder, kinds, varied};
 use crate::names::{Names, bare};
 use crate::rules::Source;
+use crate::value::Key;
 
 const RANDOM: &str = "a value that looks random";
 const PASSWORD: &str = "a password";
@@ -252,12 +255,20 @@ struct Given<'a> {
 }
 
 impl Given<'_> {
-    fn text(&self, expr: &Expr) -> Option<String> {
+    fn text(&self, expr: &Expr) -> Option<Atom> {
         // A name was judged where it was given its value.
         if matches!(bare(expr), Expr::Ident(_) | Expr::Member(_)) {
             return None;
         }
-        self.names.value(expr).as_text().map(ToOwned::to_owned)
+        self.names.value(expr).into_text()
+    }
+
+    /// The name of a member, where it is known.
+    fn key(&self, member: &MemberExpr) -> Atom {
+        match self.names.key(&member.prop).as_key() {
+            Key::Name(name) => name,
+            Key::Dynamic => Atom::default(),
+        }
     }
 
     fn judge(&mut self, name: &str, value: &Expr) {
@@ -280,8 +291,8 @@ impl Given<'_> {
             self.pair(&name.expr, &value.expr);
         }
         let callee = match bare(callee) {
-            Expr::Ident(name) => name.sym.to_string(),
-            Expr::Member(member) => self.names.key(&member.prop).string().unwrap_or_default(),
+            Expr::Ident(name) => name.sym.clone(),
+            Expr::Member(member) => self.key(member),
             _ => return,
         };
         match callee.as_str() {
@@ -333,24 +344,21 @@ impl Visit for Given<'_> {
 
     fn visit_assign_pat(&mut self, assign: &AssignPat) {
         if let Some(name) = assign.left.as_ident() {
-            let name = name.sym.to_string();
-            self.judge(&name, &assign.right);
+            self.judge(&name.sym, &assign.right);
         }
         assign.visit_children_with(self);
     }
 
     fn visit_assign_pat_prop(&mut self, prop: &AssignPatProp) {
         if let Some(value) = &prop.value {
-            let name = prop.key.sym.to_string();
-            self.judge(&name, value);
+            self.judge(&prop.key.sym, value);
         }
         prop.visit_children_with(self);
     }
 
     fn visit_private_prop(&mut self, prop: &PrivateProp) {
         if let Some(value) = &prop.value {
-            let name = prop.key.name.to_string();
-            self.judge(&name, value);
+            self.judge(&prop.key.name, value);
         }
         prop.visit_children_with(self);
     }
@@ -360,8 +368,8 @@ impl Visit for Given<'_> {
         if matches!(binary.op, BinaryOp::EqEqEq | BinaryOp::EqEq | BinaryOp::NotEqEq | BinaryOp::NotEq) {
             for (name, value) in [(&binary.left, &binary.right), (&binary.right, &binary.left)] {
                 let name = match bare(name) {
-                    Expr::Ident(name) => name.sym.to_string(),
-                    Expr::Member(member) => self.names.key(&member.prop).string().unwrap_or_default(),
+                    Expr::Ident(name) => name.sym.clone(),
+                    Expr::Member(member) => self.key(member),
                     _ => continue,
                 };
                 self.judge(&name, value);

@@ -6,6 +6,7 @@
 mod counters;
 
 use rustc_hash::FxHashMap;
+use swc_atoms::Atom;
 use swc_ecma_ast::{BinExpr, BinaryOp, CallExpr, Callee, Expr, Id, Lit, MemberExpr, MemberProp, UnaryOp};
 
 use super::super::uses::{Kind, Range, Use, Uses, harmless_method, own_key};
@@ -171,7 +172,7 @@ impl Judge<'_> {
         match bare(expr) {
             Expr::Member(member) => match own_key(&member.prop)?.as_str() {
                 "length" | "size" => {
-                    let own = self.uses.getters.contains("length") || self.uses.getters.contains("size");
+                    let own = ["length", "size"].into_iter().any(|key| self.uses.getters.contains(&Atom::from(key)));
                     (!own && !matches!(bare(&member.obj), Expr::This(_))).then_some(0.0)
                 }
                 _ => None,

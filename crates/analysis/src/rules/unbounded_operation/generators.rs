@@ -3,6 +3,7 @@
 //! Invariant: what takes a number of values, or stops by itself, is left alone.
 
 use rustc_hash::FxHashSet;
+use swc_atoms::Atom;
 use swc_common::{Span, Spanned};
 use swc_ecma_ast::{ArrayPat, CallExpr, Callee, Expr, ExprOrSpread, Id, NewExpr, Pat, Program, VarDeclarator};
 use swc_ecma_visit::{Visit, VisitWith};
@@ -13,7 +14,7 @@ use super::loops::Flow;
 use crate::names::bare;
 
 /// Where all values are taken, and of what.
-pub(super) fn drained(program: &Program, judge: &Judge<'_>, flow: &Flow) -> Vec<(Span, String)> {
+pub(super) fn drained(program: &Program, judge: &Judge<'_>, flow: &Flow) -> Vec<(Span, Atom)> {
     let mut endless = flow.generators.clone();
     for _ in 0..4 {
         for (own, other) in &flow.delegates {
@@ -37,7 +38,7 @@ struct Drains<'a> {
     judge: &'a Judge<'a>,
     flow: &'a Flow,
     endless: FxHashSet<Id>,
-    found: Vec<(Span, String)>,
+    found: Vec<(Span, Atom)>,
 }
 
 impl Drains<'_> {
@@ -47,12 +48,12 @@ impl Drains<'_> {
         }
     }
 
-    fn method(&self, name: &str) -> Option<String> {
-        self.flow.methods.get(name).filter(|endless| **endless).map(|_| name.to_owned())
+    fn method(&self, name: &Atom) -> Option<Atom> {
+        self.flow.methods.get(name).filter(|endless| **endless).map(|_| name.clone())
     }
 
     /// The endless generator that an expression gives the values of.
-    fn source(&self, expr: &Expr, steps: u32) -> Option<String> {
+    fn source(&self, expr: &Expr, steps: u32) -> Option<Atom> {
         let steps = steps.checked_sub(1)?;
         match bare(expr) {
             Expr::Ident(ident) => match bare(self.judge.names.origin(ident)?) {
@@ -66,16 +67,16 @@ impl Drains<'_> {
                     matches!(prop, swc_ecma_ast::PropOrSpread::Prop(prop) if matches!(&**prop, swc_ecma_ast::Prop::Method(method)
                         if super::loops::key_name(&method.key).as_deref() == Some("@@iterator")))
                 });
-                self.method("@@iterator").filter(|_| iterates)
+                self.method(&"@@iterator".into()).filter(|_| iterates)
             }
             Expr::New(new) => {
                 let own = matches!(bare(&new.callee), Expr::Ident(ident) if !self.judge.names.is_free(ident));
-                self.method("@@iterator").filter(|_| own)
+                self.method(&"@@iterator".into()).filter(|_| own)
             }
             Expr::Call(call) => {
                 let Callee::Expr(callee) = &call.callee else { return None };
                 match bare(callee) {
-                    Expr::Ident(ident) => self.endless.contains(&ident.to_id()).then(|| ident.sym.to_string()),
+                    Expr::Ident(ident) => self.endless.contains(&ident.to_id()).then(|| ident.sym.clone()),
                     Expr::Member(member) => {
                         let name = own_key(&member.prop)?;
                         if matches!(name.as_str(), "map" | "filter" | "drop" | "flatMap" | "values" | "entries") {

@@ -8,6 +8,7 @@
 mod visit;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use swc_atoms::Atom;
 use swc_common::{Span, Spanned};
 use swc_ecma_ast::{Callee, Expr, ForOfStmt, Id, Program, Stmt, SwitchStmt, TryStmt};
 use swc_ecma_visit::VisitWith;
@@ -29,7 +30,7 @@ pub(in super::super) struct Flow {
     pub(in super::super) ranges: Vec<(u32, u32)>,
     /// Generators that never stop: functions, methods by their name, classes whose objects are iterated.
     pub(super) generators: FxHashSet<Id>,
-    pub(super) methods: FxHashMap<String, bool>,
+    pub(super) methods: FxHashMap<Atom, bool>,
     /// Generators, and those whose values they give.
     pub(super) delegates: Vec<(Id, Id)>,
     /// `for … of` loops that nothing leaves.
@@ -55,7 +56,7 @@ pub(in super::super) fn of(program: &Program, judge: &Judge<'_>) -> Flow {
 #[derive(Clone)]
 enum Owner {
     Name(Id),
-    Method(String),
+    Method(Atom),
 }
 
 #[derive(PartialEq, Clone, Copy)]
@@ -69,7 +70,7 @@ enum What {
 
 struct Frame {
     what: What,
-    labels: Vec<String>,
+    labels: Vec<Atom>,
     broken: bool,
     yields: bool,
     /// The outermost frame that something in this one leads to.
@@ -85,7 +86,7 @@ struct Walk<'a> {
     barriers: Vec<usize>,
     /// Whether what comes next is reached at all.
     reach: bool,
-    labels: Vec<String>,
+    labels: Vec<Atom>,
     owner: Option<Owner>,
 }
 
@@ -256,7 +257,7 @@ impl Walk<'_> {
     }
 
     fn labelled(&mut self, node: &swc_ecma_ast::LabeledStmt) {
-        self.labels.push(node.label.sym.to_string());
+        self.labels.push(node.label.sym.clone());
         match &*node.body {
             Stmt::While(_) | Stmt::DoWhile(_) | Stmt::For(_) | Stmt::ForOf(_) | Stmt::ForIn(_) | Stmt::Labeled(_) => {
                 node.body.visit_with(self);
@@ -314,7 +315,7 @@ impl Walk<'_> {
 }
 
 /// The call that appends to a list, among the statements of a body.
-fn appends(body: &Stmt, list: &Id, path: &mut Vec<()>) -> Option<(String, Expr)> {
+fn appends(body: &Stmt, list: &Id, path: &mut Vec<()>) -> Option<(Atom, Expr)> {
     match body {
         Stmt::Block(block) if path.len() < 4 => {
             path.push(());
@@ -333,13 +334,13 @@ fn appends(body: &Stmt, list: &Id, path: &mut Vec<()>) -> Option<(String, Expr)>
 }
 
 /// The name of a method; `@@iterator` for the one that iterates.
-pub(super) fn key_name(key: &swc_ecma_ast::PropName) -> Option<String> {
+pub(super) fn key_name(key: &swc_ecma_ast::PropName) -> Option<Atom> {
     match key {
-        swc_ecma_ast::PropName::Ident(name) => Some(name.sym.to_string()),
-        swc_ecma_ast::PropName::Str(text) => Some(text.value.to_string_lossy().into_owned()),
+        swc_ecma_ast::PropName::Ident(name) => Some(name.sym.clone()),
+        swc_ecma_ast::PropName::Str(text) => Some(text.value.to_atom_lossy().into_owned()),
         swc_ecma_ast::PropName::Computed(computed) => match bare(&computed.expr) {
             Expr::Member(member) if matches!(bare(&member.obj), Expr::Ident(symbol) if &*symbol.sym == "Symbol") => {
-                own_key(&member.prop).map(|name| format!("@@{name}"))
+                own_key(&member.prop).map(|name| format!("@@{name}").into())
             }
             _ => None,
         },

@@ -9,6 +9,7 @@
 mod must;
 
 use rustc_hash::FxHashMap;
+use swc_atoms::Atom;
 use swc_common::Span;
 use swc_ecma_ast::{
     ArrowExpr, ArrowFunctionBody, CallExpr, Callee, Class, ClassMember, Expr, Function, Id, MethodKind, NewExpr,
@@ -31,14 +32,14 @@ pub(super) enum Key {
     Name(Id),
     New(Id),
     /// A method of the class or object that begins here.
-    Method(u32, String),
-    Get(u32, String),
-    Set(u32, String),
+    Method(u32, Atom),
+    Get(u32, Atom),
+    Set(u32, Atom),
 }
 
 impl Key {
     /// A method, getter or setter of this name.
-    fn of(kind: MethodKind, at: u32, name: String) -> Self {
+    fn of(kind: MethodKind, at: u32, name: Atom) -> Self {
         match kind {
             MethodKind::Method => Self::Method(at, name),
             MethodKind::Getter => Self::Get(at, name),
@@ -212,7 +213,7 @@ impl Walk<'_> {
                     self.note(Key::of(method.kind, at, name), method.function.span, calls);
                 }
                 ClassMember::PrivateMethod(method) if !method.function.is_generator => {
-                    let name = format!("#{}", method.key.name);
+                    let name = Atom::from(format!("#{}", method.key.name));
                     let calls = self.function_body(&name, &method.function);
                     self.note(Key::of(method.kind, at, name), method.function.span, calls);
                 }

@@ -2,6 +2,7 @@
 //!
 //! Invariant: an assignment is only given a kind of its own if that is what it does in every round.
 
+use swc_atoms::Atom;
 use swc_ecma_ast::{AssignExpr, AssignOp, BinaryOp, Callee, Expr, ExprOrSpread, Id, MemberProp};
 
 use crate::names::{Names, bare};
@@ -240,12 +241,12 @@ pub(in super::super) fn is_global(callee: &Expr, names: &Names) -> bool {
 }
 
 /// The key of a member where it is written in the source.
-pub(in super::super) fn own_key(prop: &MemberProp) -> Option<String> {
+pub(in super::super) fn own_key(prop: &MemberProp) -> Option<Atom> {
     match prop {
-        MemberProp::Ident(name) => Some(name.sym.to_string()),
-        MemberProp::PrivateName(name) => Some(format!("#{}", name.name)),
+        MemberProp::Ident(name) => Some(name.sym.clone()),
+        MemberProp::PrivateName(name) => Some(format!("#{}", name.name).into()),
         MemberProp::Computed(key) => match bare(&key.expr) {
-            Expr::Lit(swc_ecma_ast::Lit::Str(text)) => Some(text.value.to_string_lossy().into_owned()),
+            Expr::Lit(swc_ecma_ast::Lit::Str(text)) => Some(text.value.to_atom_lossy().into_owned()),
             _ => None,
         },
     }

@@ -5,6 +5,7 @@
 
 mod visit;
 
+use swc_atoms::Atom;
 use swc_common::Span;
 use swc_ecma_ast::{Expr, Id, MemberExpr, MemberProp, Pat};
 use swc_ecma_visit::VisitWith;
@@ -27,7 +28,7 @@ pub(super) struct Noting<'a> {
     /// Where the loop around begins.
     round: u32,
     /// The name of the function around.
-    called: Option<String>,
+    called: Option<Atom>,
 }
 
 impl<'a> Noting<'a> {

@@ -29,7 +29,7 @@ impl Visit for Walk<'_> {
             Stmt::Break(node) => {
                 let target = match &node.label {
                     None => self.find(|frame| matches!(frame.what, What::Loop | What::Switch)),
-                    Some(label) => self.find(|frame| frame.labels.iter().any(|own| **own == *label.sym)),
+                    Some(label) => self.find(|frame| frame.labels.contains(&label.sym)),
                 };
                 self.jump(target, true);
                 self.reach = false;
@@ -37,7 +37,7 @@ impl Visit for Walk<'_> {
             Stmt::Continue(node) => {
                 let target = match &node.label {
                     None => self.find(|frame| frame.what == What::Loop),
-                    Some(label) => self.find(|frame| frame.labels.iter().any(|own| **own == *label.sym)),
+                    Some(label) => self.find(|frame| frame.labels.contains(&label.sym)),
                 };
                 self.jump(target, false);
                 self.reach = false;
@@ -109,7 +109,7 @@ impl Visit for Walk<'_> {
         call.visit_children_with(self);
         let Callee::Expr(callee) = &call.callee else { return };
         let ends = match bare(callee) {
-            Expr::Ident(name) => self.judge.uses.throwing.contains(&*name.sym),
+            Expr::Ident(name) => self.judge.uses.throwing.contains(&name.sym),
             Expr::Member(member) => own_key(&member.prop).is_some_and(|name| {
                 self.judge.uses.throwing.contains(&name) || matches!(&*name, "throwIfAborted" | "exit" | "assert")
             }),

@@ -2,6 +2,7 @@
 //!
 //! Invariant: of two ways, only what is called on both is certain; a way out takes what was called before it.
 
+use swc_atoms::Atom;
 use swc_ecma_ast::{
     ArrowExpr, ArrowFunctionBody, BinExpr, BinaryOp, CallExpr, Callee, Class, CondExpr, Expr, Function, Id, MemberExpr,
     NewExpr, ObjectLit, Pat, Prop, PropOrSpread, Stmt, Tpl, UnaryExpr, UnaryOp,
@@ -175,7 +176,7 @@ impl Must<'_> {
         if matches!(bare(expr), Expr::This(_))
             && let Some(method) = self.method.filter(|method| by.contains(method))
         {
-            self.call(Key::Method(self.home.at, method.to_owned()));
+            self.call(Key::Method(self.home.at, method.into()));
         }
     }
 
@@ -255,7 +256,7 @@ impl Visit for Must<'_> {
                         _ => {}
                     }
                 } else {
-                    if self.judge.uses.throwing.contains(&*ident.sym) {
+                    if self.judge.uses.throwing.contains(&ident.sym) {
                         self.may_exit();
                     }
                     self.call(Key::Name(ident.to_id()));
@@ -293,7 +294,7 @@ impl Visit for Must<'_> {
             && own.contains(&object.to_id())
             && matches!(bare(&asked.expr), Expr::Ident(ident) if ident.to_id() == *key)
         {
-            return self.call(Key::Get(0, String::new()));
+            return self.call(Key::Get(0, Atom::default()));
         }
         if self.is_self(&member.obj)
             && let Some(name) = own_key(&member.prop)

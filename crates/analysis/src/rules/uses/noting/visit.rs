@@ -2,6 +2,7 @@
 //!
 //! Invariant: a name that stands anywhere else than in a place known here counts as given away.
 
+use swc_atoms::Atom;
 use swc_common::Spanned;
 use swc_ecma_ast::{
     ArrowExpr, AssignExpr, AssignTarget, AwaitExpr, BinExpr, BindingIdent, BlockStmt, CallExpr, Callee, CondExpr,
@@ -64,7 +65,7 @@ impl Visit for Noting<'_> {
             self.write(ident.id.to_id(), ident.id.span, kind);
             let called = self.called.clone();
             if let Some(Expr::Fn(_) | Expr::Arrow(_)) = init {
-                self.called = Some(ident.id.sym.to_string());
+                self.called = Some(ident.id.sym.clone());
                 self.tool = &*ident.id.sym == "execute";
             }
             declarator.init.visit_with(self);
@@ -262,7 +263,7 @@ impl Visit for Noting<'_> {
     }
 
     fn visit_fn_decl(&mut self, decl: &swc_ecma_ast::FnDecl) {
-        let called = self.called.replace(decl.ident.sym.to_string());
+        let called = self.called.replace(decl.ident.sym.clone());
         self.uses.declared.insert(decl.ident.to_id(), (self.function, false));
         self.tool = &*decl.ident.sym == "execute";
         decl.function.visit_with(self);
@@ -306,26 +307,27 @@ impl Visit for Noting<'_> {
         let called = std::mem::take(&mut self.called);
         if let Some(name) = node.key.as_ident() {
             if node.kind == swc_ecma_ast::MethodKind::Getter {
-                self.uses.getters.insert(name.sym.to_string());
+                self.uses.getters.insert(name.sym.clone());
             }
-            self.called = Some(name.sym.to_string());
+            self.called = Some(name.sym.clone());
         }
         node.visit_children_with(self);
         self.called = called;
     }
 
     fn visit_private_method(&mut self, node: &swc_ecma_ast::PrivateMethod) {
-        let called = self.called.replace(format!("#{}", node.key.name));
+        let name = Atom::from(format!("#{}", node.key.name));
         if node.kind == swc_ecma_ast::MethodKind::Getter {
-            self.uses.getters.insert(format!("#{}", node.key.name));
+            self.uses.getters.insert(name.clone());
         }
+        let called = self.called.replace(name);
         node.visit_children_with(self);
         self.called = called;
     }
 
     fn visit_getter_prop(&mut self, node: &GetterProp) {
         if let Some(name) = node.key.as_ident() {
-            self.uses.getters.insert(name.sym.to_string());
+            self.uses.getters.insert(name.sym.clone());
         }
         node.function.visit_with(self);
     }
@@ -333,7 +335,7 @@ impl Visit for Noting<'_> {
     fn visit_prop(&mut self, prop: &Prop) {
         let called = self.called.clone();
         if let Prop::Method(method) = prop {
-            self.called = method.key.as_ident().map(|name| name.sym.to_string());
+            self.called = method.key.as_ident().map(|name| name.sym.clone());
         }
         prop.visit_children_with(self);
         self.called = called;
