@@ -42,7 +42,7 @@ pub(crate) struct Use {
 pub(crate) struct Call {
     pub(crate) callee: Value,
     pub(crate) args: Vec<Value>,
-    /// The text that each argument certainly begins with.
+    /// The text that each of the first arguments certainly begins with.
     pub(crate) prefixes: Vec<String>,
     pub(crate) new: bool,
     pub(crate) span: Span,

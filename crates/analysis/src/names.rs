@@ -179,7 +179,7 @@ fn place<T>(node: &T) -> usize {
 impl<'a> Names<'a> {
     /// Notes every name of a program.
     pub(crate) fn of(program: &'a Program, unresolved: SyntaxContext) -> Self {
-        // About so many expressions are asked about.
+        // At most about so many expressions are asked about.
         let bytes = program.span().hi.0.saturating_sub(program.span().lo.0) as usize;
         let empty = Self {
             unresolved,
@@ -193,7 +193,7 @@ impl<'a> Names<'a> {
             fields: FxHashMap::default(),
             withs: Vec::new(),
             given: FxHashMap::default(),
-            known: RefCell::new(FxHashMap::with_capacity_and_hasher(bytes / 8, FxBuildHasher)),
+            known: RefCell::new(FxHashMap::with_capacity_and_hasher(bytes / 12, FxBuildHasher)),
             settled: RefCell::default(),
             returned: RefCell::default(),
             globals: RefCell::default(),

@@ -27,7 +27,7 @@ pub(crate) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     pub(crate) fn of(source: &'a str) -> Self {
-        let breaks = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        let breaks = source.match_indices('\n').map(|(at, _)| at + 1);
         Self { source, starts: std::iter::once(0).chain(breaks).collect() }
     }
 

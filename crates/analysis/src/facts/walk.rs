@@ -59,7 +59,9 @@ impl Walk<'_> {
         let callee = self.names.value(callee);
         // Only of what reaches out it matters.
         let out = callee.as_thing().is_some_and(|thing| matches!(thing.root, Root::Global | Root::Module(_)));
-        let prefixes = args.iter().filter(|_| out).map(|arg| prefix(self.names, &arg.expr)).collect();
+        // The first argument is asked about, which is the second one of `call`.
+        let first = &args[..if out { args.len().min(2) } else { 0 }];
+        let prefixes = first.iter().map(|arg| prefix(self.names, &arg.expr)).collect();
         let call = Call { callee, args: self.names.args(args), prefixes, new, span };
         let call = direct(call);
         if let Some(thing) = call.callee.as_thing()

@@ -329,7 +329,7 @@ impl Lower<'_> {
         }
         let new = matches!(whole, Expr::New(_));
         let (returns, callbacks, functions) = (Vec::new(), Vec::new(), Vec::new());
-        let call = Call { callee, receiver, method, args, new, returns, callbacks, functions };
+        let call = Box::new(Call { callee, receiver, method, args, new, returns, callbacks, functions });
         self.node(Kind::Call(call), self.flow.names.value(whole), whole.span())
     }
 }
