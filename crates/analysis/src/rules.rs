@@ -9,6 +9,7 @@ mod environment_access;
 mod eval_usage;
 mod file_system;
 mod flow;
+mod functions;
 mod global_escape;
 mod hidden_text;
 mod module_loading;

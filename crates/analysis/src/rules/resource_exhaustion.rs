@@ -16,11 +16,13 @@ use swc_common::Span;
 use swc_ecma_ast::{BinaryOp, Callee, Expr, ExprOrSpread, Id, Lit};
 use swc_ecma_visit::VisitWith;
 
+use super::functions;
 use super::uses::{Kind, Range, Uses};
 use super::{Findings, Rule, Source, unbounded_operation};
 use crate::finding::{RuleId, Severity};
 use crate::names::{Names, bare};
 use crate::value::{Literal, Root, Value};
+use explosion::Shapes;
 use growth::doubled;
 use size::{Size, Sizes};
 
@@ -50,13 +52,20 @@ const DOUBLINGS: f64 = 25.0;
 
 fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     let sizes = Sizes::new(source.names);
+    let (mut doubling, mut shapes) = (FxHashSet::default(), Shapes::new(&sizes));
+    functions::each(source.program, |name, function| {
+        if growth::is_doubling(function, source.names) {
+            doubling.insert(name.to_id());
+        }
+        shapes.look_at(name, function);
+    });
     let mut walk = Walk {
         source,
         names: source.names,
         uses: source.uses(),
         sizes: &sizes,
-        doubling: growth::doubling(source.program, source.names),
-        found: explosion::found(source.program, &sizes),
+        doubling,
+        found: shapes.found(source.program),
         loops: Vec::new(),
         inner: 1.0,
         depth: 0,

@@ -14,12 +14,11 @@ mod shrinking;
 mod tests;
 
 use rustc_hash::FxHashMap;
-use swc_ecma_ast::{ArrowFunctionBody, Expr, Id, Program, Stmt, VarDeclarator};
-use swc_ecma_visit::{Visit, VisitWith};
+use swc_ecma_ast::{ArrowFunctionBody, Expr, Id, Program, Stmt};
 
+use super::functions::{self, Named};
 use super::{Findings, Rule, Source};
 use crate::finding::{RuleId, Severity};
-use crate::names::bare;
 pub(super) use condition::Judge;
 
 pub(super) const RULE: Rule = Rule {
@@ -61,48 +60,27 @@ pub(super) fn endless_ranges<'a>(source: &'a Source<'_>) -> &'a [(u32, u32)] {
 
 /// The functions that do nothing but return something that is certainly true, or false.
 fn constants(program: &Program, judge: &Judge<'_>) -> FxHashMap<Id, bool> {
-    let mut constants = Constants { judge, found: FxHashMap::default() };
-    program.visit_with(&mut constants);
-    constants.found
-}
-
-struct Constants<'a> {
-    judge: &'a Judge<'a>,
-    found: FxHashMap<Id, bool>,
-}
-
-impl Constants<'_> {
-    fn note(&mut self, id: Id, returned: Option<&Expr>) {
-        if let Some(truth) = returned.and_then(|expr| self.judge.truth(expr)) {
-            self.found.insert(id, truth);
+    let mut constants = FxHashMap::default();
+    functions::each(program, |name, function| {
+        let returned = match function {
+            Named::Declared(function) if function.is_async => None,
+            Named::Declared(function) => function.body.as_ref().and_then(|body| returned(&body.stmts)),
+            Named::Assigned(_) => None,
+            Named::Arrow(arrow) => match &*arrow.body {
+                ArrowFunctionBody::Expr(expr) => Some(&**expr),
+                ArrowFunctionBody::FunctionBody(body) => returned(&body.stmts),
+            },
+        };
+        if let Some(truth) = returned.and_then(|expr| judge.truth(expr)) {
+            constants.insert(name.to_id(), truth);
         }
-    }
+    });
+    constants
 }
 
 fn returned(stmts: &[Stmt]) -> Option<&Expr> {
     match stmts {
         [Stmt::Return(node)] => node.arg.as_deref(),
         _ => None,
-    }
-}
-
-impl Visit for Constants<'_> {
-    fn visit_fn_decl(&mut self, decl: &swc_ecma_ast::FnDecl) {
-        if let Some(body) = decl.function.body.as_ref().filter(|_| !decl.function.is_async) {
-            self.note(decl.ident.to_id(), returned(&body.stmts));
-        }
-        decl.function.visit_with(self);
-    }
-
-    fn visit_var_declarator(&mut self, declarator: &VarDeclarator) {
-        if let (Some(name), Some(Expr::Arrow(arrow))) =
-            (declarator.name.as_ident(), declarator.init.as_deref().map(bare))
-        {
-            match &*arrow.body {
-                ArrowFunctionBody::Expr(expr) => self.note(name.id.to_id(), Some(expr)),
-                ArrowFunctionBody::FunctionBody(body) => self.note(name.id.to_id(), returned(&body.stmts)),
-            }
-        }
-        declarator.visit_children_with(self);
     }
 }

@@ -5,11 +5,12 @@
 use rustc_hash::FxHashMap;
 use swc_common::Span;
 use swc_ecma_ast::{
-    ArrowExpr, ArrowFunctionBody, AssignOp, BinaryOp, CallExpr, Callee, CondExpr, Expr, Function, Id, IfStmt, Pat,
-    Program, VarDeclarator,
+    ArrowExpr, ArrowFunctionBody, AssignOp, BinaryOp, CallExpr, Callee, CondExpr, Expr, Function, Id, Ident, IfStmt,
+    Pat, Program,
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
+use super::super::functions::Named;
 use super::{Sizes, doubled};
 use crate::names::bare;
 
@@ -31,24 +32,44 @@ struct Pattern {
     doubles: bool,
 }
 
-/// What such recursion is found.
-pub(super) fn found(program: &Program, sizes: &Sizes<'_>) -> Vec<(Span, String)> {
-    let mut shapes = Shapes { sizes, found: FxHashMap::default() };
-    program.visit_with(&mut shapes);
-    if shapes.found.is_empty() {
-        return Vec::new();
-    }
-    let mut starts = Starts { sizes, shapes: &shapes.found, found: Vec::new() };
-    program.visit_with(&mut starts);
-    starts.found
-}
-
-struct Shapes<'a> {
+/// How the functions call themselves that do.
+pub(super) struct Shapes<'a> {
     sizes: &'a Sizes<'a>,
     found: FxHashMap<Id, Pattern>,
 }
 
-impl Shapes<'_> {
+impl<'a> Shapes<'a> {
+    pub(super) fn new(sizes: &'a Sizes<'a>) -> Self {
+        Self { sizes, found: FxHashMap::default() }
+    }
+
+    /// Looks at a function with a name.
+    pub(super) fn look_at(&mut self, name: &Ident, function: Named<'_>) {
+        match function {
+            Named::Declared(function) | Named::Assigned(function) => {
+                let params = ids(function.params.iter().map(|param| &param.pat));
+                self.note(name.to_id(), params, function.span, |own| function.body.visit_with(own));
+            }
+            Named::Arrow(arrow) => {
+                let params = ids(arrow.params.iter());
+                self.note(name.to_id(), params, arrow.span, |own| match &*arrow.body {
+                    ArrowFunctionBody::Expr(expr) => expr.visit_with(own),
+                    ArrowFunctionBody::FunctionBody(body) => body.visit_with(own),
+                });
+            }
+        }
+    }
+
+    /// What such recursion is found.
+    pub(super) fn found(self, program: &Program) -> Vec<(Span, String)> {
+        if self.found.is_empty() {
+            return Vec::new();
+        }
+        let mut starts = Starts { sizes: self.sizes, shapes: &self.found, found: Vec::new() };
+        program.visit_with(&mut starts);
+        starts.found
+    }
+
     fn note(&mut self, own: Id, params: Vec<Option<Id>>, span: Span, visit: impl FnOnce(&mut Inside<'_>)) {
         let mut body = Inside {
             sizes: self.sizes,
@@ -79,36 +100,6 @@ impl Shapes<'_> {
 
 fn ids<'a>(pats: impl Iterator<Item = &'a Pat>) -> Vec<Option<Id>> {
     pats.map(|pat| pat.as_ident().map(|name| name.id.to_id())).collect()
-}
-
-impl Visit for Shapes<'_> {
-    fn visit_fn_decl(&mut self, decl: &swc_ecma_ast::FnDecl) {
-        let params = ids(decl.function.params.iter().map(|param| &param.pat));
-        self.note(decl.ident.to_id(), params, decl.function.span, |own| decl.function.body.visit_with(own));
-        decl.function.visit_with(self);
-    }
-
-    fn visit_var_declarator(&mut self, declarator: &VarDeclarator) {
-        if let Some(name) = declarator.name.as_ident() {
-            match declarator.init.as_deref().map(bare) {
-                Some(Expr::Arrow(arrow)) => {
-                    let params = ids(arrow.params.iter());
-                    self.note(name.id.to_id(), params, arrow.span, |own| match &*arrow.body {
-                        ArrowFunctionBody::Expr(expr) => expr.visit_with(own),
-                        ArrowFunctionBody::FunctionBody(body) => body.visit_with(own),
-                    });
-                }
-                Some(Expr::Fn(function)) => {
-                    let params = ids(function.function.params.iter().map(|param| &param.pat));
-                    self.note(name.id.to_id(), params, function.function.span, |own| {
-                        function.function.body.visit_with(own);
-                    });
-                }
-                _ => {}
-            }
-        }
-        declarator.visit_children_with(self);
-    }
 }
 
 /// The body of one function.

@@ -4,11 +4,11 @@
 
 use rustc_hash::FxHashSet;
 use swc_ecma_ast::{
-    ArrowFunctionBody, AssignExpr, AssignOp, BinaryOp, Callee, Expr, ExprOrSpread, Id, Pat, Program, Prop,
-    PropOrSpread, Stmt, VarDeclarator,
+    ArrowExpr, ArrowFunctionBody, AssignExpr, AssignOp, BinaryOp, Callee, Expr, ExprOrSpread, Id, Pat, Prop,
+    PropOrSpread, Stmt,
 };
-use swc_ecma_visit::{Visit, VisitWith};
 
+use super::super::functions::Named;
 use crate::names::{Names, bare};
 
 /// Whether an assignment doubles the name on its left.
@@ -97,8 +97,25 @@ pub(super) fn doubles_first(function: &Expr, names: &Names) -> bool {
     doubles_by(function, |body, id| doubled(body, id, names))
 }
 
+/// Whether a function with a name does.
+pub(super) fn is_doubling(function: Named<'_>, names: &Names) -> bool {
+    match function {
+        Named::Declared(function) => {
+            let first = function.params.first().map(|param| &param.pat);
+            let body = function.body.as_ref().map(|body| body.stmts.as_slice()).unwrap_or_default();
+            matches!(first, Some(Pat::Ident(first))
+                if returned(body).is_some_and(|body| doubled(body, &first.id.to_id(), names)))
+        }
+        Named::Assigned(_) => false,
+        Named::Arrow(arrow) => arrow_doubles_by(arrow, |body, id| doubled(body, id, names)),
+    }
+}
+
 fn doubles_by(function: &Expr, check: impl Fn(&Expr, &Id) -> bool) -> bool {
-    let Expr::Arrow(arrow) = bare(function) else { return false };
+    matches!(bare(function), Expr::Arrow(arrow) if arrow_doubles_by(arrow, check))
+}
+
+fn arrow_doubles_by(arrow: &ArrowExpr, check: impl Fn(&Expr, &Id) -> bool) -> bool {
     let Some(Pat::Ident(first)) = arrow.params.first() else { return false };
     let id = first.id.to_id();
     match &*arrow.body {
@@ -111,38 +128,5 @@ fn returned(stmts: &[Stmt]) -> Option<&Expr> {
     match stmts {
         [Stmt::Return(node)] => node.arg.as_deref(),
         _ => None,
-    }
-}
-
-/// The functions that double what they are given.
-pub(super) fn doubling(program: &Program, names: &Names) -> FxHashSet<Id> {
-    let mut functions = Functions { names, found: FxHashSet::default() };
-    program.visit_with(&mut functions);
-    functions.found
-}
-
-struct Functions<'a> {
-    names: &'a Names<'a>,
-    found: FxHashSet<Id>,
-}
-
-impl Visit for Functions<'_> {
-    fn visit_fn_decl(&mut self, decl: &swc_ecma_ast::FnDecl) {
-        if let (Some(Pat::Ident(first)), Some(body)) =
-            (decl.function.params.first().map(|param| &param.pat), &decl.function.body)
-            && returned(&body.stmts).is_some_and(|body| doubled(body, &first.id.to_id(), self.names))
-        {
-            self.found.insert(decl.ident.to_id());
-        }
-        decl.function.visit_with(self);
-    }
-
-    fn visit_var_declarator(&mut self, declarator: &VarDeclarator) {
-        if let (Some(name), Some(init)) = (declarator.name.as_ident(), &declarator.init)
-            && doubles_first(init, self.names)
-        {
-            self.found.insert(name.id.to_id());
-        }
-        declarator.visit_children_with(self);
     }
 }
