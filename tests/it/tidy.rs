@@ -40,6 +40,18 @@ fn the_arrows_between_the_crates_are_those_of_the_picture() {
 }
 
 #[test]
+fn the_top_level_has_what_the_picture_has_and_nothing_else() {
+    let mut found: Vec<String> = std::fs::read_dir(root())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|name| !name.starts_with('.') && name != "target")
+        .collect();
+    found.sort();
+    let picture = "CHANGELOG.md Cargo.lock Cargo.toml LICENSE Makefile README.md crates fixtures guest host tests";
+    assert_eq!(found.join(" "), picture);
+}
+
+#[test]
 fn only_the_crate_that_owns_a_library_names_it() {
     for (library, owner) in [
         ("wasmtime", "host"),

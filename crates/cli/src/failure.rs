@@ -107,7 +107,7 @@ impl Failure {
 
     fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::File { .. } => Some("name a file of TypeScript or JavaScript, or `-` for standard input"),
+            Self::File { .. } => Some("name a file that can be read, or `-` for standard input"),
             Self::NoSources { .. } => Some("name a folder with files that end in .ts, .mts, .js or .mjs"),
             Self::UnknownCapability { .. } => Some("there are net, timers, clock, random, kv, files, secrets, tools"),
             Self::Draft(error) => Some(error.hint()),

@@ -243,6 +243,8 @@ fn look_at_objects(
                     Mending::Repair => {
                         objects.put_aside(hash, &quarantine)?;
                         Some(if restored(objects, index, hash, mending)? {
+                            health.objects += 1;
+                            health.bytes += objects.len(hash);
                             "made again; what was there is in the quarantine".to_owned()
                         } else {
                             "put into the quarantine".to_owned()

@@ -74,20 +74,17 @@ impl Index {
             return Ok(Self::read_only(path)?);
         }
         let queue = directory.lock_file("writer")?;
-        let new = directory.root().symlink_metadata(FILE).map_or(true, |metadata| metadata.len() == 0);
-        if new {
-            must_be_empty(directory)?;
-        }
-        let connection = connect(&path, Source::Shared).map_err(Fault::from)?;
-        let mut writer = Writer { connection, queue };
-        if user_version(&writer.connection).map_err(Fault::from)? == 0 {
-            // An index that was cut off reads as a new one.
-            must_be_empty(directory)?;
-            writer.queue.lock().map_err(Fault::disk("writer"))?;
-            let made = make(&mut writer.connection);
-            writer.queue.unlock().map_err(Fault::disk("writer"))?;
-            made.map_err(Fault::from)?;
-        }
+        let whole = directory.root().symlink_metadata(FILE).is_ok_and(|metadata| metadata.len() > 0);
+        let known = if whole { connected(&path)? } else { None };
+        let connection = if let Some(connection) = known {
+            connection
+        } else {
+            queue.lock().map_err(Fault::disk("writer"))?;
+            let made = make_first(directory, &path);
+            queue.unlock().map_err(Fault::disk("writer"))?;
+            made?
+        };
+        let writer = Writer { connection, queue };
         let format = user_version(&writer.connection).map_err(Fault::from)?;
         if format != crate::directory::FORMAT {
             return Err(OpenError::Newer { path: path.display().to_string(), format });
@@ -189,6 +186,27 @@ impl Writer {
         transaction.commit().map_err(Fault::from)?;
         Ok(value)
     }
+}
+
+/// A connection to an index that has tables.
+fn connected(path: &std::path::Path) -> Result<Option<Connection>, Fault> {
+    let connection = connect(path, Source::Shared)?;
+    Ok((user_version(&connection)? > 0).then_some(connection))
+}
+
+/// Makes the index of a new store, unless somebody else was faster. One that was lost or cut off is not a new one.
+fn make_first(directory: &Directory, path: &std::path::Path) -> Result<Connection, Fault> {
+    let whole = directory.root().symlink_metadata(FILE).is_ok_and(|metadata| metadata.len() > 0);
+    if !whole {
+        must_be_empty(directory)?;
+    }
+    if let Some(connection) = connected(path)? {
+        return Ok(connection);
+    }
+    must_be_empty(directory)?;
+    let mut connection = connect(path, Source::Shared)?;
+    make(&mut connection)?;
+    Ok(connection)
 }
 
 /// Refuses where there are objects, and so was an index.

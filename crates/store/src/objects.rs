@@ -77,7 +77,9 @@ impl Objects {
 
     /// Whether something is stored under a hash, without looking at what.
     pub(crate) fn has(&self, hash: Hash) -> bool {
-        self.dir.symlink_metadata(path(hash)).is_ok_and(|metadata| metadata.is_file())
+        // Nothing is opened, so it does not matter where a planted link leads.
+        let found = rustix::fs::statat(&self.dir, path(hash), rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
+        found.is_ok_and(|found| rustix::fs::FileType::from_raw_mode(found.st_mode).is_file())
     }
 
     /// How many bytes are stored under a hash.

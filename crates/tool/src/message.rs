@@ -49,6 +49,11 @@ pub fn headline(code: &str, lang: Lang) -> Option<&'static str> {
 
 /// Code, Japanese, English.
 const HEADLINES: &[(&str, &str, &str)] = &[
+    ("name-required", "ツール名は必須です", "a name is required"),
+    ("name-invalid", "ツール名は英字で始まり、英数字、アンダースコア、ハイフンのみ使用できます", "invalid name"),
+    ("tool-limit-reached", "最大ツール数に達しています", "the limit of tools is reached"),
+    ("critical-risk", "重大なセキュリティリスクが検出されました", "a critical security risk was found"),
+    ("tool-not-found", "ツールが見つかりません", "tool not found"),
     ("parameters-invalid", "パラメータが不正です", "invalid parameters"),
     ("timeout", "実行タイムアウト", "execution timed out"),
     ("out-of-fuel", "実行量の上限に達しました", "out of fuel"),

@@ -17,13 +17,14 @@ mod measure;
 mod memory;
 mod node;
 mod process;
+mod store;
 mod table;
 
 use table::Table;
 use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Sandbox, SandboxConfig};
 
 /// What can be measured alone: `cargo bench --bench ratios -- cpu deadline`.
-const SECTIONS: [&str; 6] = ["memory", "calls", "cpu", "deadline", "analysis", "process"];
+const SECTIONS: [&str; 7] = ["memory", "calls", "cpu", "deadline", "analysis", "process", "store"];
 
 fn main() {
     // Cargo adds options of its own.
@@ -54,6 +55,9 @@ fn main() {
     }
     if wanted("process") {
         process::measure(&mut table);
+    }
+    if wanted("store") {
+        store::measure(&mut table);
     }
 
     let image = sandbox.image().name();

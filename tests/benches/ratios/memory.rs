@@ -143,14 +143,14 @@ fn prepared(sandbox: &Sandbox, source: &str, run: &Run<'_>) -> Prepared {
 }
 
 /// What this process has.
-struct Footprint {
-    rss_kib: f64,
+pub(crate) struct Footprint {
+    pub(crate) rss_kib: f64,
     threads: f64,
     descriptors: f64,
 }
 
 impl Footprint {
-    fn now() -> Self {
+    pub(crate) fn now() -> Self {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let field = |name: &str| -> f64 {
             let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();

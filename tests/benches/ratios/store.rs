@@ -1,0 +1,156 @@
+//! What the store takes: to put a tool, to find one, to list, to record a run, to open.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use toolcell_store::{
+    Durability, Filter, Order, Registration, Scores, Settings, Store, ToolRef, UsageEvent, WhenTaken,
+};
+use toolcell_tool::{Draft, Notes, ToolId, ToolName, ToolSpec};
+
+use crate::measure::Series;
+use crate::memory::Footprint;
+use crate::table::{Figure, Row, Table, Target};
+
+/// Numbers of tools, and how long a list over them may take.
+const SIZES: [(usize, f64); 2] = [(10_000, 10e-3), (50_000, 50e-3)];
+const TURNS: usize = 30;
+/// Threads that record runs at once, and how many each.
+const RECORDERS: (usize, usize) = (8, 2_000);
+
+pub(crate) fn measure(table: &mut Table) {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    table.section("the store, on this disk");
+    synced(table, &folder.path().join("synced"));
+    let settings = Settings { durability: Durability::Unsynced, ..Settings::default() };
+    let path = folder.path().join("unsynced");
+    let store = Store::open(&path, &settings).unwrap();
+    let mut put = Series::default();
+    let mut stored = 0;
+    for (size, _) in SIZES {
+        let before = Footprint::now();
+        for number in stored..size {
+            put.time(1, || put_tool(&store, number));
+        }
+        stored = size;
+        lists(table, &store, size);
+        let grown = Figure::Kib((Footprint::now().rss_kib - before.rss_kib).max(0.0));
+        // What grows is the cache of the index, which is bounded.
+        table.row(Row::new(format!("memory more, {size} tools put and listed"), grown));
+    }
+    let row = Row::new("put and name, without sync, median", put.median());
+    table.row(row.target(Target::AtMost(Figure::Time(150e-6))));
+    finding(table, &store);
+    recording(table, &store);
+    drop(store);
+    let mut open = Series::default();
+    open.time(TURNS, || Store::open_existing(&path, &settings).unwrap());
+    let row = Row::new("open a store of 50000 tools, median", open.median());
+    table.row(row.target(Target::AtMost(Figure::Time(20e-3))));
+}
+
+/// A put that outlasts a loss of power, beside what one sync takes.
+fn synced(table: &mut Table, path: &Path) {
+    let store = Store::open(path, &Settings::default()).unwrap();
+    let mut file = OpenOptions::new().append(true).create(true).open(path.join("bench")).unwrap();
+    let (mut put, mut sync) = (Series::default(), Series::default());
+    for number in 0..200 {
+        put.time(1, || put_tool(&store, number));
+        sync.time(1, || file.write_all(&[1; 4096]).and_then(|()| file.sync_data()).unwrap());
+    }
+    let row = Row::new("put and name, durable, median, beside one sync of 4 KiB", put.median()).beside(sync.median());
+    table.row(row.target(Target::AtMost(Figure::Time(5e-3))));
+}
+
+/// Lists with every kind of filter; the slowest counts.
+fn lists(table: &mut Table, store: &Store, size: usize) {
+    let promised = SIZES.iter().find(|(known, _)| *known == size).map_or(0.0, |(_, promised)| *promised);
+    let tags = |tags: &[&str]| tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>();
+    let filters = [
+        ("no filter", Filter::default()),
+        ("part of a name", Filter { name: Some("r_99".to_owned()), order: Order::Name, ..Filter::default() }),
+        ("a rare tag", Filter { any_tag: tags(&["rare"]), order: Order::Updated, ..Filter::default() }),
+        ("a safety score", Filter { min_safety: Some(0.7), order: Order::Confidence, ..Filter::default() }),
+        (
+            "all of it, 100 tools",
+            Filter {
+                name: Some("tool".to_owned()),
+                all_tags: tags(&["math", "common"]),
+                min_safety: Some(0.5),
+                order: Order::Usage,
+                limit: 100,
+                ..Filter::default()
+            },
+        ),
+    ];
+    for (name, filter) in filters {
+        let mut list = Series::default();
+        list.time(TURNS, || store.list(&filter).unwrap());
+        let row = Row::new(format!("list {size} tools by {name}, median"), list.median());
+        table.row(row.target(Target::AtMost(Figure::Time(promised))));
+    }
+}
+
+fn finding(table: &mut Table, store: &Store) {
+    let (mut by_name, mut by_id, mut read) = (Series::default(), Series::default(), Series::default());
+    for number in (0..50_000).step_by(25) {
+        let name = ToolRef::Name(name(number));
+        by_name.time(1, || store.find(&name).unwrap());
+        let entry = store.find(&name).unwrap();
+        let id = ToolRef::parse(&entry.id.short()).unwrap();
+        by_id.time(1, || store.find(&id).unwrap());
+        read.time(1, || store.spec(&entry).unwrap());
+    }
+    for (what, series) in [("by name", by_name), ("by 12 digits of the identifier", by_id)] {
+        let row = Row::new(format!("find a tool {what}, median"), series.median());
+        table.row(row.target(Target::AtMost(Figure::Time(30e-6))));
+    }
+    table.row(Row::new("read its source and check every hash, median", read.median()));
+}
+
+fn recording(table: &mut Table, store: &Store) {
+    let tool = store.find(&ToolRef::Name(name(1))).unwrap().id;
+    let mut alone = Series::default();
+    alone.time(2_000, || store.record_usage(run(tool)).unwrap());
+    let (threads, runs) = RECORDERS;
+    let started = Instant::now();
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| (0..runs).for_each(|_| store.record_usage(run(tool)).unwrap()));
+        }
+    });
+    let each = started.elapsed() / u32::try_from(threads * runs).unwrap();
+    for (what, figure) in [("alone, median", alone.median()), ("8 threads at once, each", Figure::time(each))] {
+        let row = Row::new(format!("record a run, {what}"), figure);
+        table.row(row.target(Target::AtMost(Figure::Time(50e-6))));
+    }
+}
+
+fn run(tool: ToolId) -> UsageEvent {
+    let duration = Duration::from_micros(25);
+    UsageEvent { tool, at: Timestamp::UNIX_EPOCH, failure: None, fuel: 12_345, duration }
+}
+
+fn name(number: usize) -> ToolName {
+    ToolName::parse(&format!("tool_number_{number}")).unwrap()
+}
+
+fn put_tool(store: &Store, number: usize) {
+    let padding = "  // A tool has some lines.\n".repeat(30);
+    let source =
+        format!("function execute({{ n }}: {{ n: number }}): number {{\n{padding}  return {number} * n;\n}}\n");
+    let draft = Draft::from_bytes("tool.ts", source.as_bytes()).unwrap();
+    let parameters = json!({"n": {"type": "number", "description": "what is multiplied"}});
+    let spec = ToolSpec::new(name(number), &draft, parameters, Value::Null).unwrap();
+    let tags = ["common", "math", if number % 100 == 0 { "rare" } else { "usual" }];
+    let notes = Notes::new("Multiplies a number by another one that never changes").unwrap().with_tags(tags).unwrap();
+    let step = f64::from(u32::try_from(number % 50).unwrap());
+    let scores = Scores { safety: 1.0 - step / 100.0, quality: 0.8 };
+    let at = Timestamp::from_millisecond(1_700_000_000_000 + i64::try_from(number).unwrap()).unwrap();
+    store.put(&Registration { spec: &spec, notes: &notes, scores, at }, WhenTaken::Refuse).unwrap();
+}
