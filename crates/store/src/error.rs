@@ -34,8 +34,8 @@ pub enum Fault {
         /// Its directory.
         path: String,
     },
-    /// Others hold the index for too long.
-    #[error("the index is held by another process")]
+    /// Others hold a lock for too long.
+    #[error("another process holds the store for longer than a minute")]
     Busy,
     /// An object is not what its name says.
     #[error("the object {hash} {what}")]
@@ -87,6 +87,8 @@ impl Fault {
                 Self::Full { path, source: source.into() }
             }
             ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
+            // Only a lock is ever waited for.
+            ErrorKind::WouldBlock => Self::Busy,
             _ => Self::Disk { path, source },
         }
     }

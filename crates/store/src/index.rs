@@ -3,23 +3,21 @@
 //! Invariant: every change is one transaction. What is acknowledged outlasts the process, and, where it was to be
 //! synced, the power. Readers never wait for a writer.
 //!
-//! Writers queue at a file lock before they come to SQLite: its own waiting is a poll with growing pauses, and a dozen
-//! processes that create tools at once would starve one another.
+//! Writers wait at a file lock before they come to SQLite, whose own waiting is a poll with pauses of up to a tenth of a
+//! second: a dozen processes that create tools at once would starve one another.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::directory::{Access, Directory, OpenError};
 use crate::error::Fault;
+use crate::wait::{PATIENCE, lock_within};
 
 /// The file.
 pub(crate) const FILE: &str = "index.sqlite";
-/// How long one waits for a process that holds the index.
-const PATIENCE: Duration = Duration::from_mins(1);
 /// Connections that are kept for readers.
 const KEPT: usize = 8;
 /// Statements that a connection keeps compiled.
@@ -79,7 +77,7 @@ impl Index {
         let connection = if let Some(connection) = known {
             connection
         } else {
-            queue.lock().map_err(Fault::disk("writer"))?;
+            lock_within(&queue, PATIENCE, std::fs::File::try_lock).map_err(Fault::disk("writer"))?;
             let made = make_first(directory, &path);
             queue.unlock().map_err(Fault::disk("writer"))?;
             made?
@@ -163,7 +161,7 @@ impl Writer {
         durability: Durability,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.queue.lock().map_err(Fault::disk("writer"))?;
+        lock_within(&self.queue, PATIENCE, std::fs::File::try_lock).map_err(Fault::disk("writer"))?;
         let done = self.transact(durability, work);
         // A lock that cannot be given up would hold up everybody; it goes with the process at the latest.
         self.queue.unlock().map_err(Fault::disk("writer"))?;

@@ -29,6 +29,7 @@ mod store;
 mod trust;
 mod usage;
 mod version;
+mod wait;
 
 pub use bundle::{BUNDLE_LIMIT, ExportError, History};
 pub use directory::{Access, OpenError};

@@ -79,7 +79,7 @@ impl Store {
             })?;
             if taken {
                 if durability == Durability::Synced {
-                    self.sync_objects_if_many()?;
+                    self.sync_objects_if_many();
                 }
                 let name = ToolName::parse(&version.name).unwrap_or_else(|_| name.clone());
                 return Ok(Step { id: version.tool, name, number });
@@ -102,12 +102,16 @@ impl Store {
     }
 
     /// Syncs the files of objects that only the index keeps safe, where they have become many.
-    fn sync_objects_if_many(&self) -> Result<(), Fault> {
-        let count: i64 = self.index.read(|transaction| {
+    fn sync_objects_if_many(&self) {
+        let count = self.index.read(|transaction| {
             let mut statement = transaction.prepare_cached("SELECT count(*) FROM unsynced")?;
-            Ok::<_, Fault>(statement.query_row([], |row| row.get(0))?)
-        })?;
-        if count < UNSYNCED { Ok(()) } else { self.sync_objects() }
+            Ok::<i64, Fault>(statement.query_row([], |row| row.get(0))?)
+        });
+        let synced = count.and_then(|count| if count < UNSYNCED { Ok(()) } else { self.sync_objects() });
+        // The step was taken. What could not be synced stays in the index, and the next step tries again.
+        if let Err(error) = synced {
+            tracing::warn!(%error, "objects could not be synced");
+        }
     }
 
     /// Syncs the files of all objects, and lets the index forget their bytes.
@@ -117,9 +121,12 @@ impl Store {
             let rows = statement.query_map([], |row| row.get(0).map(Hash::from_bytes))?;
             Ok::<_, Fault>(rows.collect::<Result<_, _>>()?)
         })?;
-        // Reading one makes it again, where a loss of power took its file.
         for hash in &hashes {
-            self.object(*hash)?;
+            // Reading one makes it again, where a loss of power took its file. What was collected meanwhile is gone.
+            match self.object(*hash) {
+                Ok(_) | Err(Fault::Object { .. }) => {}
+                Err(fault) => return Err(fault),
+            }
         }
         self.objects.sync(&hashes)?;
         self.index.write(Durability::Unsynced, |transaction| {

@@ -35,7 +35,8 @@ pub(crate) fn measure(table: &mut Table) {
     for (size, _) in SIZES {
         let before = Footprint::now();
         for number in stored..size {
-            put.time(1, || put_tool(&store, number));
+            let tool = Tool::new(number);
+            put.time(1, || tool.put(&store));
         }
         stored = size;
         lists(table, &store, size);
@@ -60,7 +61,8 @@ fn synced(table: &mut Table, path: &Path) {
     let mut file = OpenOptions::new().append(true).create(true).open(path.join("bench")).unwrap();
     let (mut put, mut sync) = (Series::default(), Series::default());
     for number in 0..200 {
-        put.time(1, || put_tool(&store, number));
+        let tool = Tool::new(number);
+        put.time(1, || tool.put(&store));
         sync.time(1, || file.write_all(&[1; 4096]).and_then(|()| file.sync_data()).unwrap());
     }
     let row = Row::new("put and name, durable, median, beside one sync of 4 KiB", put.median()).beside(sync.median());
@@ -140,17 +142,35 @@ fn name(number: usize) -> ToolName {
     ToolName::parse(&format!("tool_number_{number}")).unwrap()
 }
 
-fn put_tool(store: &Store, number: usize) {
-    let padding = "  // A tool has some lines.\n".repeat(30);
-    let source =
-        format!("function execute({{ n }}: {{ n: number }}): number {{\n{padding}  return {number} * n;\n}}\n");
-    let draft = Draft::from_bytes("tool.ts", source.as_bytes()).unwrap();
-    let parameters = json!({"n": {"type": "number", "description": "what is multiplied"}});
-    let spec = ToolSpec::new(name(number), &draft, parameters, Value::Null).unwrap();
-    let tags = ["common", "math", if number % 100 == 0 { "rare" } else { "usual" }];
-    let notes = Notes::new("Multiplies a number by another one that never changes").unwrap().with_tags(tags).unwrap();
-    let step = f64::from(u32::try_from(number % 50).unwrap());
-    let scores = Scores { safety: 1.0 - step / 100.0, quality: 0.8 };
-    let at = Timestamp::from_millisecond(1_700_000_000_000 + i64::try_from(number).unwrap()).unwrap();
-    store.put(&Registration { spec: &spec, notes: &notes, scores, at }, WhenTaken::Refuse).unwrap();
+/// A tool that is about to be put.
+struct Tool {
+    spec: ToolSpec,
+    notes: Notes,
+    scores: Scores,
+    at: Timestamp,
+}
+
+impl Tool {
+    fn new(number: usize) -> Self {
+        let padding = "  // A tool has some lines.\n".repeat(30);
+        let source = format!("function execute({{ n }}: {{ n: number }}) {{\n{padding}  return {number} * n;\n}}\n");
+        let draft = Draft::from_bytes("tool.ts", source.as_bytes()).unwrap();
+        let parameters = json!({"n": {"type": "number", "description": "what is multiplied"}});
+        let spec = ToolSpec::new(name(number), &draft, parameters, Value::Null).unwrap();
+        let tags = ["common", "math", if number % 100 == 0 { "rare" } else { "usual" }];
+        let notes = Notes::new("Multiplies a number by another one that never changes").unwrap();
+        let step = f64::from(u32::try_from(number % 50).unwrap());
+        Self {
+            spec,
+            notes: notes.with_tags(tags).unwrap(),
+            scores: Scores { safety: 1.0 - step / 100.0, quality: 0.8 },
+            at: Timestamp::from_second(1_700_000_000 + i64::try_from(number).unwrap()).unwrap(),
+        }
+    }
+
+    fn put(&self, store: &Store) {
+        let Self { spec, notes, scores, at } = self;
+        let registration = Registration { spec, notes, scores: *scores, at: *at };
+        store.put(&registration, WhenTaken::Refuse).unwrap();
+    }
 }

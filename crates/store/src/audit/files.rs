@@ -13,6 +13,7 @@ use rustix::fs::{Mode, OFlags};
 use super::head::Head;
 use crate::directory::private;
 use crate::error::Fault;
+use crate::wait::{PATIENCE, lock_within};
 
 /// The folder of the log, in the directory of the store.
 pub(super) const FOLDER: &str = "logs";
@@ -78,7 +79,7 @@ impl Files {
     pub(super) fn lock(&self) -> Result<Locked, Fault> {
         let lock = || {
             let file = self.open(HEAD, private().read(true).write(true).create(true))?;
-            file.lock()?;
+            lock_within(&file, PATIENCE, File::try_lock)?;
             Ok(Locked(file))
         };
         lock().map_err(fault(HEAD))
@@ -100,7 +101,7 @@ impl Files {
     /// Keeps others from appending, where there is a head file.
     fn lock_shared(&self) -> io::Result<Option<Locked>> {
         let Some(file) = found(self.open(HEAD, private().read(true)))? else { return Ok(None) };
-        file.lock_shared()?;
+        lock_within(&file, PATIENCE, File::try_lock_shared)?;
         Ok(Some(Locked(file)))
     }
 
