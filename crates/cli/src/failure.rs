@@ -72,10 +72,9 @@ impl Failure {
             | Self::UnknownCapability { .. }
             | Self::Params(_)
             | Self::ParamsNotUtf8
-            | Self::OneInput => Exit::Usage,
-            Self::Exec(ExecError::Source(_) | ExecError::Refused(_)) => Exit::Refused,
-            Self::NoHome => Exit::Usage,
-            Self::NotSigned { .. } => Exit::Refused,
+            | Self::OneInput
+            | Self::NoHome => Exit::Usage,
+            Self::NotSigned { .. } | Self::Exec(ExecError::Source(_) | ExecError::Refused(_)) => Exit::Refused,
             Self::Store(failure) => failure.exit(),
             Self::Start(error) if error.code() == "integrity" => Exit::Integrity,
             Self::Exec(error) if error.code() == "limit-invalid" => Exit::Usage,
@@ -95,10 +94,9 @@ impl Failure {
             Self::Draft(error) => error.code(),
             Self::Params(error) => error.code(),
             Self::ParamsNotUtf8 => "parameters-invalid",
-            Self::OneInput | Self::UnknownCapability { .. } => "usage",
+            Self::OneInput | Self::UnknownCapability { .. } | Self::NoHome => "usage",
             Self::Start(error) => error.code(),
             Self::Exec(error) => error.code(),
-            Self::NoHome => "usage",
             Self::NotSigned { .. } => "signature-missing",
             Self::Store(failure) => failure.code,
             Self::Stream(_) => "stream",

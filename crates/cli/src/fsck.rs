@@ -55,12 +55,10 @@ pub(crate) fn print_problems(health: &Health, streams: &mut Streams<'_>) -> std:
 
 /// What is there, in a line.
 pub(crate) fn summary(health: &Health) -> String {
-    let mut line = format!("{} tools, {} objects, {}", health.tools, health.objects, size(health.bytes));
-    for (count, what) in [(health.unreferenced, "that nothing refers to"), (health.quarantined, "in the quarantine")] {
-        if count > 0 {
-            line.push_str(&format!(", {count} {what}"));
-        }
-    }
+    let mut parts = vec![format!("{} tools", health.tools), format!("{} objects", health.objects), size(health.bytes)];
+    let counted = [(health.unreferenced, "that nothing refers to"), (health.quarantined, "in the quarantine")];
+    parts.extend(counted.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
+    let line = parts.join(", ");
     let wrong = health.problems.iter().filter(|problem| problem.mended.is_none()).count() as u64 + health.untold;
     let mended = health.problems.len() as u64 + health.untold - wrong;
     match (wrong, mended) {

@@ -86,7 +86,7 @@ pub fn export(
 pub fn import(store: &Store, import: &Import, when_taken: WhenTaken, at: Timestamp) -> Result<Imported, ImportError> {
     let done = store.import(import, &judge, when_taken, at);
     let count = |imported: &Imported| Some((imported.added.len() + imported.replaced.len()) as u64);
-    record(store.audit(), Action::Import, at, done.as_ref().map_err(ImportError::code), |imported| count(imported))?;
+    record(store.audit(), Action::Import, at, done.as_ref().map_err(ImportError::code), count)?;
     done
 }
 
@@ -97,7 +97,7 @@ pub fn import(store: &Store, import: &Import, when_taken: WhenTaken, at: Timesta
 pub fn collect(store: &Store, deleted_before: Timestamp, now: Timestamp) -> Result<Collected, Fault> {
     let done = store.collect(deleted_before, now, Mode::Do);
     let count = |collected: &Collected| Some(collected.names.len() as u64);
-    record(store.audit(), Action::Gc, now, done.as_ref().map_err(Fault::code), |collected| count(collected))?;
+    record(store.audit(), Action::Gc, now, done.as_ref().map_err(Fault::code), count)?;
     done
 }
 
