@@ -48,10 +48,10 @@ impl ToolName {
         if text.len() > NAME_LIMIT {
             return Err(NameError::Invalid { name: shown(text), detail: Detail::Long(text.len()) });
         }
-        if IdPrefix::parse(text).is_ok() {
+        let name = Self(text.to_owned());
+        if IdPrefix::parse(&name.folded()).is_ok() {
             return Err(NameError::Invalid { name: shown(text), detail: Detail::Id });
         }
-        let name = Self(text.to_owned());
         if OPERATIONS.contains(&name.folded().as_str()) {
             return Err(NameError::Reserved { name: text.to_owned() });
         }
@@ -189,6 +189,10 @@ mod tests {
         check(
             "dt_0123456789ab",
             "name-invalid: `dt_0123456789ab` is no name of a tool: it reads as the identifier of a tool",
+        );
+        check(
+            "DT-0123456789AB",
+            "name-invalid: `DT-0123456789AB` is no name of a tool: it reads as the identifier of a tool",
         );
         check("Create-Tool", "name-reserved: `Create-Tool` is the name of an operation");
     }
