@@ -81,8 +81,10 @@ impl Notes {
     /// With examples: parameters, and the result that is expected.
     ///
     /// # Errors
-    /// `notes-invalid`: more than [`EXAMPLES_LIMIT`] bytes of JSON.
+    /// `notes-invalid`: more than [`EXAMPLES_LIMIT`] bytes of JSON, or nested more than 64 deep.
     pub fn with_examples(mut self, examples: Vec<Value>) -> Result<Self, NotesError> {
+        let nested = examples.iter().try_for_each(crate::spec::nested);
+        nested.map_err(|reason| NotesError::Examples { reason })?;
         let len = crate::spec::canonical(&examples).map_err(|reason| NotesError::Examples { reason })?.len();
         bytes("examples", len, EXAMPLES_LIMIT)?;
         self.examples = examples;

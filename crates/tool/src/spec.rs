@@ -16,6 +16,9 @@ const DOMAIN: &str = "toolcell 2026-11 tool id v1";
 
 /// The largest declaration of parameters or capabilities, in bytes of canonical JSON.
 pub const DECLARATION_LIMIT: usize = 64 * 1024;
+/// How deep a declaration or an example is nested at most. Parsers of JSON give up at 128, and what holds a tool is nested
+/// as well.
+pub(crate) const NESTING_LIMIT: usize = 64;
 
 /// What decides how a tool behaves.
 ///
@@ -54,7 +57,8 @@ impl ToolSpec {
     /// where nothing was.
     ///
     /// # Errors
-    /// `parameters-invalid`, `capabilities-invalid`: more than [`DECLARATION_LIMIT`] bytes, or no canonical form.
+    /// `parameters-invalid`, `capabilities-invalid`: more than [`DECLARATION_LIMIT`] bytes, nested more than 64 deep, or
+    /// no canonical form.
     pub fn new(name: ToolName, draft: &Draft, parameters: Value, capabilities: Value) -> Result<Self, SpecError> {
         sized(&parameters).map_err(|reason| SpecError::Parameters { reason })?;
         sized(&capabilities).map_err(|reason| SpecError::Capabilities { reason })?;
@@ -113,7 +117,25 @@ pub fn canonical(value: &impl Serialize) -> Result<Vec<u8>, String> {
     serde_jcs::to_vec(value).map_err(|error| error.to_string())
 }
 
+/// Refuses what could be written and not be read back.
+pub(crate) fn nested(value: &Value) -> Result<(), String> {
+    fn deeper_than(value: &Value, limit: usize) -> bool {
+        match value {
+            Value::Array(_) | Value::Object(_) if limit == 0 => true,
+            Value::Array(items) => items.iter().any(|item| deeper_than(item, limit - 1)),
+            Value::Object(fields) => fields.values().any(|field| deeper_than(field, limit - 1)),
+            _ => false,
+        }
+    }
+    if deeper_than(value, NESTING_LIMIT) {
+        Err(format!("they are nested more than {NESTING_LIMIT} deep"))
+    } else {
+        Ok(())
+    }
+}
+
 fn sized(value: &Value) -> Result<(), String> {
+    nested(value)?;
     match canonical(value)?.len() {
         0..=DECLARATION_LIMIT => Ok(()),
         len => Err(format!("they are {len} bytes, the limit is {DECLARATION_LIMIT}")),
