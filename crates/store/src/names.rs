@@ -8,7 +8,7 @@ use rusqlite::OptionalExtension as _;
 use toolcell_tool::{Notes, ToolId, ToolName, ToolSpec};
 
 use crate::error::Fault;
-use crate::store::{FindError, Store, ToolRef, parsed, time};
+use crate::store::{Entry, FindError, Store, ToolRef, by_id, parsed, time};
 use crate::version::{Event, Scores, Version};
 
 /// A tool that is to be stored.
@@ -141,20 +141,46 @@ impl Store {
     pub fn put(&self, registration: &Registration<'_>, when_taken: WhenTaken) -> Result<Step, NameStepError> {
         let &Registration { spec, notes, scores, at } = registration;
         let source = spec.source().as_bytes();
+        let lost = self.lost(spec.id())?;
+        if let Some(lost) = &lost {
+            self.give_up(lost)?;
+        }
         self.step(spec.name(), Some((blake3::hash(source), source)), |head| {
             let current = head.filter(|head| head.current);
             let event = match (current, when_taken) {
-                (Some(current), WhenTaken::Refuse) => {
+                // What was lost is made again by whoever has it still.
+                (Some(current), WhenTaken::Refuse) if lost.is_none() || current.id != spec.id() => {
                     return Err(NameStepError::Taken {
                         name: spec.name().clone(),
                         existing_name: current.name.clone(),
                         existing: current.id,
                     });
                 }
-                (Some(_), WhenTaken::Replace) => Event::Replaced,
+                (Some(_), _) => Event::Replaced,
                 (None, _) => Event::Created,
             };
             Ok(Version::new(event, at, head.map(|head| head.hash), spec, notes, scores))
+        })
+    }
+
+    /// A tool that the index knows, and whose objects are not what they should be.
+    pub(crate) fn lost(&self, id: ToolId) -> Result<Option<Entry>, Fault> {
+        let known = self.index.read(|transaction| by_id(transaction, id).map_err(Fault::from))?;
+        Ok(known.filter(|entry| matches!(self.spec(entry), Err(Fault::Object { .. }))))
+    }
+
+    /// Lets the index forget what it cannot find of a tool, which is about to be made again. It was quarantined because
+    /// of that; until it is whole, reading it fails.
+    fn give_up(&self, lost: &Entry) -> Result<(), Fault> {
+        let version_is_lost = self.version(lost.version).is_err();
+        self.index.write(self.settings.durability, |transaction| {
+            let sql = "UPDATE tool SET status = 'unverified' WHERE num = ? AND status = 'quarantined'";
+            transaction.prepare_cached(sql)?.execute([lost.num])?;
+            if version_is_lost {
+                let sql = "DELETE FROM version WHERE folded = ? AND hash = ?";
+                transaction.prepare_cached(sql)?.execute((lost.name.folded(), lost.version.as_bytes()))?;
+            }
+            Ok(())
         })
     }
 
