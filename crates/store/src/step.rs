@@ -1,7 +1,7 @@
 //! One step in the history of a name.
 //!
-//! Invariant: a step is one transaction. Its objects are written before it, and what refers to them is committed after;
-//! where somebody else took a step in between, the step is thought over again.
+//! Invariant: a step is one transaction. Its source is written before it and its version within it, and what refers to
+//! them is committed after; where somebody else took a step in between, the step is thought over again.
 //!
 //! The bytes of the objects go into the transaction as well, until their files were synced. So a step that outlasts a
 //! loss of power costs one sync and not five.
@@ -49,8 +49,8 @@ impl Store {
             })?;
             let hash = blake3::hash(&bytes);
             let objects: Vec<(Hash, &[u8])> = source.into_iter().chain([(hash, bytes.as_slice())]).collect();
-            for (hash, bytes) in &objects {
-                self.keep_object(*hash, bytes)?;
+            if let Some((hash, bytes)) = source {
+                self.keep_object(hash, bytes)?;
             }
             let number = before.as_ref().map_or(1, |head| head.number + 1);
             let durability = self.settings.durability;
@@ -64,7 +64,8 @@ impl Store {
                     self.must_have_room(transaction)?;
                 }
                 for (hash, bytes) in &objects {
-                    // `gc` may have taken what nothing referred to.
+                    // The version waits until it counts, or a step that was not taken would be found among the objects
+                    // when the index is made anew. And `gc` may have taken a source that nothing referred to.
                     if !self.objects.has(*hash) {
                         self.objects.write(*hash, bytes)?;
                     }
