@@ -4,9 +4,9 @@
 //! and the index that is replaced goes there as well.
 
 use blake3::Hash;
-use rusqlite::Transaction;
+use rusqlite::{Row, Transaction};
 use serde::Serialize;
-use toolcell_tool::{Status, ToolId};
+use toolcell_tool::{Status, ToolId, ToolName};
 
 use crate::directory::Directory;
 use crate::error::Fault;
@@ -14,6 +14,7 @@ use crate::gc::referred_to;
 use crate::index::{Durability, FILE, Index};
 use crate::objects::{Found, Name, Objects};
 use crate::rebuild::{self, Old};
+use crate::store::{joined, stored};
 use crate::version::{Event, Version};
 
 /// How many problems are told one by one.
@@ -123,6 +124,7 @@ pub fn fsck(path: &std::path::Path, mending: Mending) -> Result<Health, crate::O
     };
     if let Some(index) = &index {
         look_for_losses(index, &objects, mending, &mut health)?;
+        look_for_lost_steps(index, &objects, mending, &mut health)?;
     }
     health.quarantined = count(&directory.folder("quarantine")?);
     Ok(health)
@@ -170,41 +172,84 @@ fn agreement(index: &Index, objects: &Objects, health: &mut Health) -> Result<Ol
         health.tools = transaction.query_row("SELECT count(*) FROM tool WHERE current = 1", [], |row| row.get(0))?;
         health.unsynced = transaction.query_row("SELECT count(*) FROM unsynced", [], |row| row.get(0))?;
         versions_agree(transaction, objects, health)?;
+        tools_agree(transaction, health)?;
         Ok(Old::Whole)
     })
 }
 
-/// Each step that the index knows is as its object says, and follows the one before.
+/// Each step that the index knows is as its object says, and follows one before it.
 fn versions_agree(transaction: &Transaction<'_>, objects: &Objects, health: &mut Health) -> Result<(), Fault> {
-    let sql = "SELECT version.folded, number, hash, id, name, event, current, \
-               number = (SELECT max(number) FROM version AS all_of WHERE all_of.folded = version.folded), \
-               (SELECT source FROM about WHERE about.tool = num) \
-               FROM version JOIN tool ON num = version.tool ORDER BY version.folded, number";
+    let sql = "SELECT version.folded, number, version.hash, version.event, version.at, num, id, name, tool.folded, \
+               current, safety, quality, tags, about.version, source, description, \
+               number = (SELECT max(number) FROM version AS all_of WHERE all_of.folded = version.folded) \
+               FROM version JOIN tool ON num = version.tool JOIN about ON about.tool = num \
+               ORDER BY version.folded, number";
     let mut statement = transaction.prepare(sql)?;
     let mut rows = statement.query([])?;
-    let mut before: Option<(String, Hash)> = None;
+    let mut before: (String, Vec<Hash>) = Default::default();
     while let Some(row) = rows.next()? {
-        let (folded, number, hash): (String, u64, Hash) = (row.get(0)?, row.get(1)?, Hash::from_bytes(row.get(2)?));
-        let previous = before.filter(|(name, _)| *name == folded).map(|(_, hash)| hash);
-        before = Some((folded.clone(), hash));
-        // What is lost or damaged is told with the objects.
-        let Found::Whole(bytes) = objects.look(hash)? else { continue };
-        let id: [u8; 32] = row.get(3)?;
-        let (name, event, current, last): (String, String, bool, bool) =
-            (row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?);
-        let source: [u8; 32] = row.get(8)?;
-        let agrees = Version::from_bytes(&bytes).is_ok_and(|version| {
-            let current_is_right = !last || current == (version.event != Event::Deleted);
-            *version.tool.as_bytes() == id
-                && version.name == name
-                && version.event.name() == event
-                && version.code_hash().is_ok_and(|code| *code.as_bytes() == source)
-                && (version.previous_hash() == Ok(previous) || number == 1)
-                && current_is_right
-        });
-        if !agrees {
-            health.index_wrong(format!("{name}, version {number}"), "the index does not agree with its object");
+        let (folded, hash): (String, Hash) = (row.get(0)?, Hash::from_bytes(row.get(2)?));
+        if before.0 != folded {
+            before = (folded, Vec::new());
         }
+        // What is lost or damaged is told with the objects.
+        if let Found::Whole(bytes) = objects.look(hash)? {
+            let agrees = match Version::from_bytes(&bytes) {
+                Ok(version) => agrees(row, hash, &version)? && follows(&version, &before.1, objects),
+                Err(_) => false,
+            };
+            if !agrees {
+                let what = format!("{}, version {}", row.get::<_, String>(7)?, row.get::<_, u64>(1)?);
+                health.index_wrong(what, "the index does not agree with its object");
+            }
+        }
+        before.1.push(hash);
+    }
+    Ok(())
+}
+
+/// Whether a row of the index says what the object of the step says, and, where nothing was said about the tool since,
+/// the same about the tool.
+fn agrees(row: &Row<'_>, hash: Hash, version: &Version) -> Result<bool, Fault> {
+    let text = |column: usize| row.get_ref(column).map(|value| value.as_str().unwrap_or_default().to_owned());
+    let bytes = |column: usize| row.get::<_, [u8; 32]>(column);
+    let name = ToolName::parse(&version.name).map(|name| name.folded()).unwrap_or_default();
+    let source = version.code_hash().map(|hash| *hash.as_bytes());
+    let step = text(0)? == name
+        && text(3)? == version.event.name()
+        && row.get::<_, i64>(4)? == version.at.as_millisecond()
+        && bytes(6)? == *version.tool.as_bytes()
+        && text(7)? == version.name
+        && text(8)? == name
+        && Ok(bytes(14)?) == source;
+    let (current, last): (bool, bool) = (row.get(9)?, row.get(16)?);
+    let leads = !last || current == (version.event != Event::Deleted);
+    let (safety, quality): (i64, i64) = (row.get(10)?, row.get(11)?);
+    let said = bytes(13)? != *hash.as_bytes()
+        || (safety == stored(version.safety)
+            && quality == stored(version.quality)
+            && text(12)? == joined(&version.tags)
+            && text(15)? == version.description);
+    Ok(step && leads && said)
+}
+
+/// Whether the step before is one of those that the index has before it, or lost.
+fn follows(version: &Version, before: &[Hash], objects: &Objects) -> bool {
+    match version.previous_hash() {
+        Ok(None) => true,
+        Ok(Some(previous)) => before.contains(&previous) || !objects.has(previous),
+        Err(_) => false,
+    }
+}
+
+/// What the index says about each tool is from a step that is about it.
+fn tools_agree(transaction: &Transaction<'_>, health: &mut Health) -> rusqlite::Result<()> {
+    let sql = "SELECT name FROM tool LEFT JOIN about ON about.tool = num WHERE NOT EXISTS \
+               (SELECT 1 FROM version WHERE folded = tool.folded AND hash = about.version AND version.tool = num)";
+    let mut statement = transaction.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        health.index_wrong(row.get::<_, String>(0)?, "the index says what no version of it says");
     }
     Ok(())
 }
@@ -224,7 +269,14 @@ fn look_at_objects(
         let hash = match name {
             Name::Hash(hash) => hash,
             Name::Stranger(path) => {
-                health.wrong(path, "does not belong there", None);
+                let mended = match mending {
+                    Mending::Look => None,
+                    Mending::Repair => {
+                        objects.put_stranger_aside(&path, &quarantine)?;
+                        Some("put into the quarantine".to_owned())
+                    }
+                };
+                health.wrong(path, "does not belong there", mended);
                 return Ok(());
             }
         };
@@ -309,6 +361,36 @@ fn look_for_losses(index: &Index, objects: &Objects, mending: Mending, health: &
                 let sql = format!("UPDATE tool SET status = 'quarantined'{free} WHERE num = ?");
                 transaction.prepare_cached(&sql)?.execute([num])?;
             }
+            Ok::<_, Fault>(())
+        })?;
+    }
+    Ok(())
+}
+
+/// Steps in histories whose objects are gone, and that are not the newest about their tool: nobody can go back to them.
+fn look_for_lost_steps(index: &Index, objects: &Objects, mending: Mending, health: &mut Health) -> Result<(), Fault> {
+    let sql = "SELECT version.folded, number, version.hash, name FROM version \
+               JOIN tool ON num = version.tool JOIN about ON about.tool = num WHERE version.hash <> about.version";
+    let mut lost: Vec<(String, u64)> = Vec::new();
+    index.read(|transaction| {
+        let mut statement = transaction.prepare(sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let hash = Hash::from_bytes(row.get(2)?);
+            let whole = matches!(objects.look(hash)?, Found::Whole(_));
+            if !whole && !restored(objects, Some(index), hash, mending)? {
+                let (name, number): (String, u64) = (row.get(3)?, row.get(1)?);
+                let mended = (mending == Mending::Repair).then(|| "the other steps stay".to_owned());
+                health.wrong(format!("{name}, version {number}"), "a step of its history is lost", mended);
+                lost.push((row.get(0)?, number));
+            }
+        }
+        Ok::<_, Fault>(())
+    })?;
+    if mending == Mending::Repair && !lost.is_empty() {
+        index.write(Durability::Synced, |transaction| {
+            let mut statement = transaction.prepare_cached("DELETE FROM version WHERE folded = ? AND number = ?")?;
+            lost.iter().try_for_each(|step| statement.execute((&step.0, step.1)).map(|_| ()))?;
             Ok::<_, Fault>(())
         })?;
     }

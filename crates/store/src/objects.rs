@@ -122,8 +122,13 @@ impl Objects {
 
     /// Moves what is stored under a hash into the quarantine.
     pub(crate) fn put_aside(&self, hash: Hash, quarantine: &Dir) -> Result<(), Fault> {
-        let name = hash.to_hex();
-        self.dir.rename(path(hash), quarantine, name.as_str()).map_err(Fault::disk(format!("quarantine/{name}")))
+        put_aside(&self.dir, &path(hash), quarantine, hash.to_hex().as_str())
+    }
+
+    /// Moves what does not belong among the objects into the quarantine. `path` is that of a [`Name::Stranger`].
+    pub(crate) fn put_stranger_aside(&self, path: &str, quarantine: &Dir) -> Result<(), Fault> {
+        let path = path.strip_prefix("objects/").unwrap_or(path);
+        put_aside(&self.dir, path, quarantine, &format!("stranger.{}", path.replace('/', ".")))
     }
 
     /// Takes an object away. That it is gone already is fine.
@@ -196,6 +201,18 @@ pub(crate) enum Name {
     Hash(Hash),
     /// Something that does not belong there.
     Stranger(String),
+}
+
+/// Moves something into the quarantine, under a name that is free there: what was put aside before stays.
+fn put_aside(dir: &Dir, path: &str, quarantine: &Dir, name: &str) -> Result<(), Fault> {
+    let mut free = name.to_owned();
+    for number in 1.. {
+        if quarantine.symlink_metadata(&free).is_err() {
+            break;
+        }
+        free = format!("{name}.{number}");
+    }
+    dir.rename(path, quarantine, &free).map_err(Fault::disk(format!("quarantine/{free}")))
 }
 
 /// Where an object is.
