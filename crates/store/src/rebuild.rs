@@ -7,8 +7,10 @@
 //! approvals are: a flipped bit must not let anything run.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use blake3::Hash;
+use jiff::Timestamp;
 use rusqlite::{Connection, Row, Transaction, params_from_iter};
 
 use crate::directory::{Directory, OpenError, private};
@@ -26,6 +28,14 @@ const NEW: &str = "tmp/index.sqlite";
 
 /// The steps of each name, by its folded form.
 type Histories = BTreeMap<String, Vec<(Hash, Version)>>;
+
+/// A step in the history of a name.
+struct Step {
+    folded: String,
+    number: u64,
+    hash: Hash,
+    version: Version,
+}
 
 /// What is taken over from the old index: columns that are read from it, and where they go. The first one is a tool's
 /// identifier.
@@ -82,11 +92,11 @@ pub(crate) fn index(directory: &Directory, objects: &Objects, old: Old, health: 
 
 fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<usize, Fault> {
     let root = directory.root();
+    let (old_path, new_path) = (old_index(directory)?, directory.path().join(NEW));
     let mut options = private();
     root.open_with(MARK, options.create(true).write(true))
         .and_then(|file| file.sync_all())
         .map_err(Fault::disk(MARK))?;
-    let (old_path, new_path) = (directory.path().join(FILE), directory.path().join(NEW));
     remove(directory, NEW)?;
     let old_index = index::connect_to_read(&old_path).ok();
     if let Some(old_index) = &old_index {
@@ -96,11 +106,9 @@ fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<usize, Fau
     let mut new_index = index::make_at(&new_path)?;
     let transaction = new_index.transaction()?;
     let mut versions = 0;
-    for (folded, steps) in histories {
-        for (number, (hash, version)) in (1..).zip(in_order(steps)) {
-            apply(&transaction, &folded, number, hash, &version)?;
-            versions += 1;
-        }
+    for Step { folded, number, hash, version } in in_order_of_arrival(histories) {
+        apply(&transaction, &folded, number, hash, &version)?;
+        versions += 1;
     }
     if let Some(old_index) = &old_index {
         let approvals = (old == Old::Whole).then_some(APPROVALS);
@@ -116,16 +124,37 @@ fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<usize, Fau
     Ok(versions)
 }
 
+/// Where the old index is: in its place, or where a rebuilding that was broken off put it last.
+fn old_index(directory: &Directory) -> Result<PathBuf, Fault> {
+    let is_there = |name: &str| directory.root().symlink_metadata(name).is_ok();
+    if is_there(FILE) || !is_there(MARK) {
+        return Ok(directory.path().join(FILE));
+    }
+    let last = free_number(directory)? - 1;
+    Ok(directory.path().join("quarantine").join(kept_index(last)))
+}
+
+/// What an index is called in the quarantine.
+fn kept_index(number: u32) -> String {
+    format!("index.{number}.sqlite")
+}
+
+/// The first number from 1 that no index in the quarantine has.
+fn free_number(directory: &Directory) -> Result<u32, Fault> {
+    let quarantine = directory.folder("quarantine")?;
+    let free = |number: &u32| quarantine.symlink_metadata(kept_index(*number)).is_err();
+    Ok((1..u32::MAX).find(free).unwrap_or(u32::MAX))
+}
+
 /// Puts the new index in the place of the old one.
 fn replace(directory: &Directory) -> Result<(), Fault> {
     let root = directory.root();
     let quarantine = directory.folder("quarantine")?;
-    let free = |number: &u32| quarantine.symlink_metadata(format!("index.{number}.sqlite")).is_err();
-    let number = (1..u32::MAX).find(free).unwrap_or(u32::MAX);
+    let kept = kept_index(free_number(directory)?);
     // A log that is left behind would be played into the new index: it goes first.
     for ending in ["-wal", "-shm", ""] {
         let name = format!("{FILE}{ending}");
-        match root.rename(&name, &quarantine, format!("index.{number}.sqlite{ending}")) {
+        match root.rename(&name, &quarantine, format!("{kept}{ending}")) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Fault::disk(name)(error)),
             _ => {}
         }
@@ -177,6 +206,20 @@ fn named(version: Version) -> Option<(String, Version)> {
     Some((name.folded(), version))
 }
 
+/// The steps of all names, as they were taken. A clock that went back moves no step before one that it follows.
+fn in_order_of_arrival(histories: Histories) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for (folded, history) in histories {
+        let mut latest = Timestamp::MIN;
+        for (number, (hash, version)) in (1..).zip(in_order(history)) {
+            latest = latest.max(version.at);
+            steps.push((latest, Step { folded: folded.clone(), number, hash, version }));
+        }
+    }
+    steps.sort_by_key(|(at, _)| *at);
+    steps.into_iter().map(|(_, step)| step).collect()
+}
+
 /// The steps of a name, each after the one that it follows. Where two follow the same one, because a process died before
 /// its step counted, the earlier comes first; where the one before is lost, time decides.
 fn in_order(mut steps: Vec<(Hash, Version)>) -> Vec<(Hash, Version)> {
@@ -221,7 +264,6 @@ fn take_over(old: &Connection, from: &str, new: &Transaction<'_>, to: &str) -> r
 mod tests {
     use super::*;
     use crate::version::{Event, Scores};
-    use jiff::Timestamp;
     use toolcell_tool::{Draft, Notes, ToolName, ToolSpec};
 
     /// A history, in any order: each step is a letter, the letter of the one before it, and its time.
