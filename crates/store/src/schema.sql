@@ -1,5 +1,6 @@
 -- The tables of the index. Hashes and identifiers are blobs of 32 bytes, times are milliseconds since 1970, scores are
--- ten-thousandths. What is marked (d) is derived from objects, and `fsck --repair` makes it anew.
+-- ten-thousandths. What is marked (d) is derived from objects, and `fsck --repair` makes it anew; what else is taken over
+-- from an index that may be damaged is checked, so that it can be read.
 
 -- (d) A row for each tool that a name ever led to; runs and people change what stands below the line. The rows are
 -- narrow, because lists are read off them: what is wide is in the next table.
@@ -15,11 +16,12 @@ CREATE TABLE tool (
     quality      INTEGER NOT NULL,
     tags         TEXT    NOT NULL,  -- each with a line feed before and after it
     -- ----
-    confidence   INTEGER NOT NULL,
-    status       TEXT    NOT NULL,
-    runs         INTEGER NOT NULL DEFAULT 0,
-    successes    INTEGER NOT NULL DEFAULT 0,
-    last_used_at INTEGER NOT NULL DEFAULT 0
+    confidence   INTEGER NOT NULL CHECK (confidence BETWEEN 1000 AND 10000),
+    status       TEXT    NOT NULL
+        CHECK (status IN ('unverified', 'pending', 'passed', 'failed', 'deprecated', 'quarantined')),
+    runs         INTEGER NOT NULL DEFAULT 0 CHECK (runs >= 0),
+    successes    INTEGER NOT NULL DEFAULT 0 CHECK (successes BETWEEN 0 AND runs),
+    last_used_at INTEGER NOT NULL DEFAULT 0 CHECK (last_used_at BETWEEN 0 AND 253402207200999)
 ) STRICT;
 
 -- A name leads to one tool, whatever its case.
@@ -55,7 +57,7 @@ CREATE TABLE unsynced (
 CREATE TABLE failure (
     tool  INTEGER NOT NULL REFERENCES tool (num),
     code  TEXT    NOT NULL,
-    count INTEGER NOT NULL,
+    count INTEGER NOT NULL CHECK (count > 0),
     PRIMARY KEY (tool, code)
 ) STRICT, WITHOUT ROWID;
 
@@ -63,8 +65,8 @@ CREATE TABLE failure (
 CREATE TABLE cost (
     tool   INTEGER NOT NULL REFERENCES tool (num),
     what   TEXT    NOT NULL,        -- 'fuel' or 'micros'
-    bucket INTEGER NOT NULL,
-    count  INTEGER NOT NULL,
+    bucket INTEGER NOT NULL CHECK (bucket >= 0),
+    count  INTEGER NOT NULL CHECK (count > 0),
     PRIMARY KEY (tool, what, bucket)
 ) STRICT, WITHOUT ROWID;
 

@@ -203,11 +203,11 @@ fn percentiles(transaction: &Transaction<'_>, tool: i64, what: &str) -> rusqlite
     let mut statement = transaction.prepare_cached(sql)?;
     let rows = statement.query_map((tool, what), |row| Ok((row.get(0)?, row.get(1)?)))?;
     let buckets: Vec<(i64, u64)> = rows.collect::<Result<_, _>>()?;
-    let all: u64 = buckets.iter().map(|(_, count)| count).sum();
-    let within = |percent: u64| {
+    let all: u128 = buckets.iter().map(|(_, count)| u128::from(*count)).sum();
+    let within = |percent: u128| {
         let mut rest = (all * percent).div_ceil(100);
         let found = buckets.iter().find(|(_, count)| {
-            rest = rest.saturating_sub(*count);
+            rest = rest.saturating_sub(u128::from(*count));
             rest == 0
         });
         found.map_or(0, |(bucket, _)| middle(*bucket))
