@@ -166,7 +166,7 @@ impl Store {
         loop {
             let page = self.list(&filter).map_err(|error| match error {
                 crate::ListError::Fault(fault) => fault,
-                crate::ListError::Cursor(error) => Fault::Index { source: error.into() },
+                other => Fault::Index { source: other.into() },
             })?;
             entries.extend(page.entries);
             filter.after = page.next;

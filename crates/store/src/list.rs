@@ -5,7 +5,7 @@
 
 use rusqlite::types::Value;
 use rusqlite::{Transaction, params_from_iter};
-use toolcell_tool::Status;
+use toolcell_tool::{Status, TAGS_LIMIT};
 
 use crate::error::Fault;
 use crate::store::{COLUMNS, Entry, Store, TABLES, joined, stored};
@@ -18,9 +18,9 @@ pub const PAGE_LIMIT: usize = 1_000;
 pub struct Filter {
     /// Part of the name, in any case.
     pub name: Option<String>,
-    /// Any of these tags; all tools where there is none.
+    /// Any of these tags, up to [`TAGS_LIMIT`]; all tools where there is none.
     pub any_tag: Vec<String>,
-    /// All of these tags.
+    /// All of these tags, up to [`TAGS_LIMIT`].
     pub all_tags: Vec<String>,
     /// The least safety score, 0.0 to 1.0.
     pub min_safety: Option<f64>,
@@ -164,6 +164,14 @@ pub enum ListError {
     /// The cursor is of another list.
     #[error(transparent)]
     Cursor(#[from] CursorError),
+    /// The filter has more tags than a tool.
+    #[error("the filter has {len} tags {what}, the limit is {TAGS_LIMIT}")]
+    Tags {
+        /// Which ones.
+        what: &'static str,
+        /// How many.
+        len: usize,
+    },
     /// The disk or the index fails.
     #[error(transparent)]
     Fault(#[from] Fault),
@@ -175,6 +183,7 @@ impl ListError {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Cursor(error) => error.code(),
+            Self::Tags { .. } => "filter-invalid",
             Self::Fault(fault) => fault.code(),
         }
     }
@@ -201,8 +210,8 @@ impl Conditions {
     fn of(filter: &Filter) -> Self {
         let mut conditions = Self { sql: "current = 1".to_owned(), values: Vec::new() };
         if let Some(part) = &filter.name {
-            let escaped = part.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
-            conditions.and("name LIKE ? ESCAPE '\\'", [Value::Text(format!("%{escaped}%"))]);
+            // A pattern of SQL would end at a NUL and find everything. Names are ASCII.
+            conditions.and("instr(lower(name), ?)", [Value::Text(part.to_ascii_lowercase())]);
         }
         if let Some(least) = filter.min_safety {
             conditions.and("safety >= ?", [Value::Integer(stored(least))]);
@@ -210,7 +219,10 @@ impl Conditions {
         if let Some(status) = filter.status {
             conditions.and("status = ?", [Value::Text(status.name().to_owned())]);
         }
-        let tagged = |tag: &String| Value::Text(joined(std::slice::from_ref(tag)));
+        // Two tags in one, with the line feed that is between them in the column, are none.
+        let tagged = |tag: &String| {
+            if tag.contains('\n') { Value::Null } else { Value::Text(joined(std::slice::from_ref(tag))) }
+        };
         if !filter.any_tag.is_empty() {
             let any = vec!["instr(tags, ?)"; filter.any_tag.len()].join(" OR ");
             conditions.and(&format!("({any})"), filter.any_tag.iter().map(tagged));
@@ -232,10 +244,15 @@ impl Store {
     /// A page of the tools that names lead to.
     ///
     /// # Errors
-    /// `cursor-invalid`, and those of the disk.
+    /// `cursor-invalid`, `filter-invalid`, and those of the disk.
     pub fn list(&self, filter: &Filter) -> Result<Page, ListError> {
         if filter.after.as_ref().is_some_and(|cursor| cursor.order != filter.order) {
             return Err(CursorError.into());
+        }
+        for (what, len) in [("of which any fits", filter.any_tag.len()), ("of which all fit", filter.all_tags.len())] {
+            if len > TAGS_LIMIT {
+                return Err(ListError::Tags { what, len });
+            }
         }
         self.index.read(|transaction| Ok(page(transaction, filter).map_err(Fault::from)?))
     }
