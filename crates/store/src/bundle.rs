@@ -91,12 +91,22 @@ pub(crate) struct Line {
     pub(crate) tool: Tool,
     /// What the name led to before, the first tool first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) earlier: Vec<Tool>,
+    pub(crate) earlier: Vec<Earlier>,
+}
+
+/// A tool that the name led to before.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Earlier {
+    /// The name as it was written then.
+    pub(crate) name: String,
+    #[serde(flatten)]
+    pub(crate) tool: Tool,
 }
 
 /// What a bundle says about a tool.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Tool {
     pub(crate) id: ToolId,
     code: String,
@@ -197,7 +207,7 @@ impl Store {
     }
 
     /// The tools that a name led to before, each once, the first one first.
-    fn earlier(&self, entry: &Entry) -> Result<Vec<Tool>, Fault> {
+    fn earlier(&self, entry: &Entry) -> Result<Vec<Earlier>, Fault> {
         let mut seen = vec![entry.id];
         let mut earlier = Vec::new();
         for past in self.history(&entry.name)? {
@@ -205,7 +215,7 @@ impl Store {
                 seen.push(past.id);
                 let known = self.index.read(|transaction| by_id(transaction, past.id).map_err(Fault::from))?;
                 if let Some(known) = known {
-                    earlier.push(self.tool(&known)?);
+                    earlier.push(Earlier { name: known.name.to_string(), tool: self.tool(&known)? });
                 }
             }
         }

@@ -4,7 +4,7 @@
 //! is follows from its content, what it does is for the analysis to say, and it comes in unverified and unapproved. An
 //! import that was broken off is finished by doing it again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use toolcell_tool::{Notes, ToolId, ToolName, ToolSpec};
@@ -196,7 +196,18 @@ fn newcomer(line: &[u8]) -> Result<Newcomer, String> {
     let line: Line = serde_json::from_slice(line).map_err(|error| error.to_string())?;
     let name = ToolName::parse(&line.name).map_err(|error| error.to_string())?;
     let (spec, notes) = line.tool.read(&name)?;
-    let earlier = line.earlier.into_iter().map(|tool| tool.read(&name)).collect::<Result<_, _>>()?;
+    let mut seen = HashSet::from([spec.id()]);
+    let mut earlier = Vec::new();
+    for before in line.earlier {
+        let written = ToolName::parse(&before.name).map_err(|error| error.to_string())?;
+        if written.folded() != name.folded() {
+            return Err(format!("`{written}` is another name than `{name}`"));
+        }
+        if !seen.insert(before.tool.id) {
+            return Err(format!("`{name}` has {} twice", before.tool.id));
+        }
+        earlier.push(before.tool.read(&written)?);
+    }
     Ok(Newcomer { spec, notes, earlier })
 }
 
@@ -222,7 +233,8 @@ impl Store {
                 Err(FindError::Fault(fault)) => return Err(fault.into()),
                 Err(_) => None,
             };
-            if current.as_ref().is_some_and(|entry| entry.id == newcomer.spec.id()) {
+            let same = current.as_ref().is_some_and(|entry| entry.id == newcomer.spec.id());
+            if same && self.lost(newcomer.spec.id())?.is_none() {
                 imported.unchanged += 1;
                 continue;
             }
@@ -233,7 +245,7 @@ impl Store {
                 Err(reason) => Err(ImportError::Refused { name: name.clone(), reason }),
             });
             let steps = steps.collect::<Result<Vec<_>, _>>()?;
-            taken.extend(current.as_ref().map(|entry| (entry.name.clone(), entry.id)));
+            taken.extend(current.as_ref().filter(|_| !same).map(|entry| (entry.name.clone(), entry.id)));
             judged.push((steps, current.is_some()));
         }
         if when_taken == WhenTaken::Refuse && !taken.is_empty() {
