@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde_json::json;
-use toolcell::store::{
-    BUNDLE_LIMIT, History, Import, PublicKey, SecretKey, Settings, Signature, Store, ToolRef, WhenTaken,
-};
+use toolcell::store::{BUNDLE_LIMIT, History, PublicKey, SecretKey, Settings, Signature, Store, ToolRef, WhenTaken};
 use toolcell::{Bundle, export, import};
 
 use crate::Streams;
@@ -88,9 +86,8 @@ pub(crate) fn import_tools(
         },
         None => None,
     };
-    let bundle = Import::read(&bytes)?;
     let when_taken = if args.replace { WhenTaken::Replace } else { WhenTaken::Refuse };
-    let imported = import(&store, &bundle, when_taken, Timestamp::now())?;
+    let imported = import(&store, &bytes, when_taken, Timestamp::now())?;
     if json {
         let tools = |tools: &[(toolcell::ToolName, toolcell::ToolId)]| -> Vec<serde_json::Value> {
             tools.iter().map(|(name, id)| json!({"name": name.as_str(), "id": id.to_string()})).collect()

@@ -82,9 +82,9 @@ pub fn export(
 /// Takes in the tools of a bundle: analysed as any other, unverified and unapproved.
 ///
 /// # Errors
-/// As [`Store::import`]
-pub fn import(store: &Store, import: &Import, when_taken: WhenTaken, at: Timestamp) -> Result<Imported, ImportError> {
-    let done = store.import(import, &judge, when_taken, at);
+/// As [`Import::read`] and [`Store::import`]
+pub fn import(store: &Store, bundle: &[u8], when_taken: WhenTaken, at: Timestamp) -> Result<Imported, ImportError> {
+    let done = Import::read(bundle).and_then(|import| store.import(&import, &judge, when_taken, at));
     let count = |imported: &Imported| Some((imported.added.len() + imported.replaced.len()) as u64);
     record(store.audit(), Action::Import, at, done.as_ref().map_err(ImportError::code), count)?;
     done
