@@ -1,20 +1,31 @@
 //! What the product promises. Each module is one promise; [`world`] is the sentence that the tests are written in.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "a test may fail")]
 
+mod shelf;
 mod world;
 
 mod analysis;
 mod attacks;
 mod capabilities;
 mod command_line;
+mod command_line_store;
 mod determinism;
 mod errors;
+mod exchange;
+mod fsck;
+mod gc;
 mod globals;
 mod guest;
 mod limits;
+mod list;
 mod many_calls;
+mod model;
 mod protocol;
+mod rebuild;
 mod results;
+mod signed;
+mod store;
 mod tidy;
 mod tools;
+mod trust;
 mod typescript;

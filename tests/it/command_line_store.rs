@@ -1,0 +1,238 @@
+//! The commands that look after a store: what they say, to people and to programs, and their exit statuses.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use toolcell::store::{History, WhenTaken};
+
+use crate::command_line::{Done, toolcell, toolcell_with_input};
+use crate::shelf::{Shelf, made, overwrite, returns};
+
+/// Runs a command on a store.
+fn on(shelf: &Shelf, words: &[&str]) -> Done {
+    toolcell(&[&["--dir", shelf.dir()], words].concat())
+}
+
+#[track_caller]
+fn check(done: &Done, status: u8, out: &str, err: &str) {
+    assert_eq!((done.status, done.out.as_str(), done.err.as_str()), (status, out, err));
+}
+
+/// A store with `sum` in it, and a name that was deleted in 1970.
+fn shelf() -> Shelf {
+    let shelf = Shelf::new();
+    shelf.tool("sum", &returns(1));
+    shelf.tool("gone", &returns(2));
+    shelf.delete("gone").unwrap();
+    shelf
+}
+
+#[test]
+fn fsck_names_what_is_wrong_and_what_was_done() {
+    let mut shelf = shelf();
+    shelf.close();
+    let done = on(&shelf, &["fsck"]);
+    assert!(done.out.starts_with("1 tools, 5 objects, ") && done.out.ends_with(": all is well\n"), "{}", done.out);
+    assert_eq!((done.status, done.err.as_str()), (0, ""));
+    let looked = on(&shelf, &["fsck", "--json"]).json();
+    assert_eq!((&looked["good"], &looked["tools"], &looked["problems"]), (&json!(true), &json!(1), &json!([])));
+
+    let id = made("sum", &returns(1)).id().short();
+    overwrite(&shelf.source_object(&returns(1)), b"const execute = () => 2");
+    let hash = blake3::hash(returns(1).as_bytes()).to_hex();
+    let actual = &blake3::hash(b"const execute = () => 2").to_hex()[..16];
+    let object = format!("object {hash}: is not what its name says: its 23 bytes have the hash {actual}…");
+    let done = on(&shelf, &["fsck"]);
+    let told = format!("wrong: {object}\nwrong: sum ({id}): its source is lost\n1 tools, 4 objects, ");
+    assert!(done.out.starts_with(&told) && done.out.ends_with(": 2 wrong\n"), "{}", done.out);
+    assert_eq!((done.status, done.err.as_str()), (6, "hint: `toolcell fsck --repair` mends what can be mended\n"));
+    assert_eq!(on(&shelf, &["fsck", "--json"]).json()["good"], false);
+
+    let done = on(&shelf, &["fsck", "--repair"]);
+    let told = format!("mended: {object}; put into the quarantine\nmended: sum ({id}): its source is lost; it is ");
+    assert!(done.out.starts_with(&told) && done.out.ends_with(", 1 in the quarantine: 2 mended\n"), "{}", done.out);
+    assert_eq!((done.status, done.err.as_str()), (0, ""));
+    assert!(on(&shelf, &["fsck"]).out.ends_with(", 1 in the quarantine: all is well\n"));
+    assert!(on(&shelf, &["audit", "--action", "repair"]).out.ends_with("  repair  done  {\"count\":2}\n"));
+}
+
+#[test]
+fn gc_says_what_it_would_collect_and_what_it_did() {
+    let shelf = shelf();
+    let gone = made("gone", &returns(2)).id();
+    let done = on(&shelf, &["gc", "--dry-run"]);
+    let told = format!("would collect gone ({})\n3 objects, ", gone.short());
+    assert!(done.out.starts_with(&told), "{}", done.out);
+    assert!(done.out.ends_with(", and 0 unfinished files would be collected\n"), "{}", done.out);
+    let planned = on(&shelf, &["gc", "--dry-run", "--older-than", "0s", "--json"]).json();
+    assert_eq!(planned["names"], json!([{"name": "gone", "id": gone.to_string()}]));
+    assert_eq!(on(&shelf, &["gc", "--older-than", "1000000d", "--json"]).json()["names"], json!([]));
+
+    let collected = on(&shelf, &["gc", "--json"]).json();
+    assert_eq!((&collected["dry_run"], &collected["objects"]), (&json!(false), &json!(3)));
+    assert_eq!(collected["bytes"], planned["bytes"]);
+    check(&on(&shelf, &["gc"]), 0, "0 objects, 0 bytes, and 0 unfinished files are collected\n", "");
+    assert_eq!(on(&shelf, &["audit", "--action", "gc", "--json"]).out.lines().count(), 3);
+    for age in ["-3d", "soon", "", "1 fortnight"] {
+        assert_eq!(on(&shelf, &["gc", &format!("--older-than={age}")]).status, 2, "{age}");
+    }
+}
+
+#[test]
+fn export_writes_tools_where_it_is_told() {
+    let shelf = shelf();
+    let bundle = String::from_utf8(shelf.export(History::Last)).unwrap();
+    check(&on(&shelf, &["export"]), 0, &bundle, "");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tools.bundle").to_str().unwrap().to_owned();
+    let id = made("sum", &returns(1)).id().short();
+    check(&on(&shelf, &["export", "SUM", &id, "-o", &file]), 0, &format!("1 tools in {file}\n"), "");
+    assert_eq!(fs::read_to_string(&file).unwrap(), bundle);
+    let done = on(&shelf, &["export", "--history", "-o", &file, "--json"]).json();
+    assert_eq!(done, json!({"tools": 1, "bytes": bundle.len(), "file": file, "signed": false}));
+
+    let unknown = "error: there is no tool `gone`\nhint: `toolcell list` shows what there is\n";
+    check(&on(&shelf, &["export", "gone", "-o", &file]), 4, "", unknown);
+    assert_eq!(fs::read_to_string(&file).unwrap(), bundle);
+    assert_eq!(on(&shelf, &["export", "../x"]).status, 2);
+    assert_eq!(on(&shelf, &["export", "--sign", "key"]).status, 2);
+    assert_eq!(on(&shelf, &["export", "-o", &format!("{file}/x")]).status, 2);
+    let failed = on(&shelf, &["audit", "--action", "export", "--outcome", "failed"]);
+    assert!(failed.out.ends_with("  export  failed: tool-not-found\n"), "{}", failed.out);
+}
+
+#[test]
+fn import_says_what_came_of_each_tool() {
+    let from = shelf();
+    from.replace("sum", &returns(3));
+    let bundle = from.export(History::Last);
+    let (sum, new) = (made("sum", &returns(1)).id().short(), made("sum", &returns(3)).id().short());
+    let into = Shelf::new();
+    let import = |words: &[&str], bundle: &[u8]| {
+        toolcell_with_input(&[&["--dir", into.dir(), "import", "-"], words].concat(), bundle)
+    };
+    let nobody = "nobody vouches for them\n";
+    let added = format!("added sum ({new})\n1 added, 0 replaced, 0 unchanged; {nobody}");
+    check(&import(&[], &bundle), 0, &added, "");
+    check(&import(&[], &bundle), 0, &format!("0 added, 0 replaced, 1 unchanged; {nobody}"), "");
+    into.replace("sum", &returns(1));
+    let hint = "hint: --replace makes them new versions; nothing was taken in\n";
+    let taken = format!("error: names are taken by other tools: `sum` leads to {sum}\n{hint}");
+    check(&import(&[], &bundle), 4, "", &taken);
+    assert_eq!(import(&["--json"], &bundle).json()["error"]["code"], "name-taken");
+    let answer = import(&["--replace", "--json"], &bundle).json();
+    assert_eq!(
+        (&answer["replaced"][0]["name"], &answer["unchanged"], &answer["signer"]),
+        (&json!("sum"), &json!(0), &Value::Null)
+    );
+
+    let critical = Shelf::new();
+    critical.put(&made("bad", "const execute = () => eval('1')"), WhenTaken::Refuse).unwrap();
+    let header = |kind: &str| format!("{{\"tools\":1,\"type\":\"{kind}\"}}\n");
+    for (bundle, status, code) in [
+        (critical.export(History::Last), 3, "critical-risk"),
+        (header("toolcell.bundle.v1").into_bytes(), 6, "bundle-invalid"),
+        (header("toolcell.bundle.v9").into_bytes(), 2, "bundle-unknown"),
+        (b"PK\x03\x04".to_vec(), 2, "bundle-unknown"),
+    ] {
+        let done = import(&["--json"], &bundle);
+        assert_eq!((done.status, &done.json()["error"]["code"]), (status, &json!(code)));
+        // What is refused was tried as well.
+        let last = on(&into, &["audit", "--limit", "1"]).out;
+        assert!(last.ends_with(&format!("  import  failed: {code}\n")), "{last}");
+    }
+    assert_eq!(on(&into, &["import", "/no/such/file"]).status, 4);
+}
+
+#[test]
+fn audit_shows_what_is_asked_for() {
+    let shelf = shelf();
+    for words in [&["export"][..], &["export", "gone"], &["gc"], &["export", "sum"]] {
+        on(&shelf, words);
+    }
+    let actions = |words: &[&str]| {
+        let done = on(&shelf, &[&["audit", "--json"], words].concat());
+        assert_eq!(done.status, 0, "{}", done.err);
+        let line = |line: &str| serde_json::from_str::<Value>(line).unwrap()["action"].as_str().unwrap().to_owned();
+        done.out.lines().map(line).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(actions(&[]), "export gc export export");
+    assert_eq!(actions(&["--oldest-first"]), "export export gc export");
+    assert_eq!(actions(&["--limit", "2"]), "export gc");
+    assert_eq!(actions(&["--action", "gc"]), "gc");
+    assert_eq!(actions(&["--outcome", "failed"]), "export");
+    assert_eq!(actions(&["--outcome", "succeeded", "--action", "export"]), "export export");
+    assert_eq!(actions(&["--until", "2000-01-01T00:00:00Z"]), "");
+    assert_eq!(actions(&["--since", "2000-01-01T00:00:00Z"]), "export gc export export");
+    assert_eq!(actions(&["--tool", "sum"]), "");
+    for wrong in [&["--action", "teleport"][..], &["--since", "yesterday"], &["--limit", "-1"], &["--outcome", "odd"]] {
+        assert_eq!(on(&shelf, &[&["audit"], wrong].concat()).status, 2, "{wrong:?}");
+    }
+}
+
+#[test]
+fn audit_verify_proves_that_nothing_was_changed() {
+    let shelf = shelf();
+    check(&on(&shelf, &["audit", "verify"]), 0, "0 lines in 0 files, as they were written; the log is empty\n", "");
+    on(&shelf, &["export"]);
+    let early = on(&shelf, &["audit", "verify", "--json"]).json();
+    let head = early["head"].as_str().unwrap().to_owned();
+    on(&shelf, &["gc"]);
+    let done = on(&shelf, &["audit", "verify", "--head", &head]);
+    assert!(done.out.starts_with("2 lines in 1 files, as they were written; head 2:"), "{}", done.out);
+    assert_eq!(done.status, 0);
+    assert_eq!(on(&shelf, &["audit", "verify", "--head", "nonsense"]).status, 2);
+    let forged = format!("1:{}", "0".repeat(64));
+    assert_eq!(on(&shelf, &["audit", "verify", "--head", &forged]).status, 6);
+
+    let log = shelf.path().join("logs/dynamic-tools-audit.jsonl");
+    let text = fs::read_to_string(&log).unwrap();
+    fs::write(&log, text.replacen("\"success\":true", "\"success\":false", 1)).unwrap();
+    let done = on(&shelf, &["audit", "verify"]);
+    assert!(done.out.starts_with("wrong: dynamic-tools-audit.jsonl:1: entry 1 "), "{}", done.out);
+    assert_eq!(done.status, 6);
+    let answer = on(&shelf, &["audit", "verify", "--json"]).json();
+    assert_eq!((&answer["clean"], &answer["problems"][0]["line"]), (&json!(false), &json!(1)));
+}
+
+#[test]
+fn doctor_looks_at_the_store_as_well() {
+    let mut shelf = shelf();
+    let doctor = |shelf: &Shelf| on(shelf, &["doctor", "--image", "bounded"]);
+    let done = doctor(&shelf);
+    let told = format!("store          {} (read and write)\n               1 tools, 5 objects, ", shelf.dir());
+    assert!(done.status == 0 && done.out.contains(&told) && done.out.ends_with("\nworks\n"), "{}", done.out);
+    shelf.close();
+    fs::remove_file(shelf.source_object(&returns(1))).unwrap();
+    let done = doctor(&shelf);
+    assert!(done.status == 6 && done.out.contains("\nwrong: sum (dt_"), "{}", done.out);
+    let answer = on(&shelf, &["doctor", "--image", "bounded", "--json"]).json();
+    assert_eq!(answer["store"]["health"]["problems"][0]["wrong"], "its source is lost");
+
+    fs::write(shelf.path().join("toolcell-store"), "toolcell store, format 2\n").unwrap();
+    let done = doctor(&shelf);
+    assert!(done.status == 6 && done.out.contains("it has format 2, and this one reads format 1"), "{}", done.out);
+    fs::write(shelf.path().join("toolcell-store"), "a shopping list\n").unwrap();
+    assert_eq!(doctor(&shelf).status, 6);
+
+    let done = toolcell(&["doctor", "--image", "bounded"]);
+    assert!(done.status == 0 && done.out.contains(" (none yet)\n"), "{}", done.out);
+}
+
+#[test]
+fn a_store_that_is_not_there_is_not_made_by_looking_at_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("none").to_str().unwrap().to_owned();
+    for words in [&["fsck"][..], &["fsck", "--repair"], &["gc"], &["export"], &["audit"], &["audit", "verify"]] {
+        let done = toolcell(&[&["--dir", &dir], words].concat());
+        let said = format!("error: {dir} is no store: there is no such directory\n");
+        assert!(done.status == 4 && done.err.starts_with(&said), "{words:?}: {}", done.err);
+        assert!(!folder.path().join("none").exists());
+    }
+    // A folder that is something else is left alone as well.
+    fs::create_dir(folder.path().join("none")).unwrap();
+    fs::write(folder.path().join("none/diary"), "mine").unwrap();
+    let done = toolcell(&["--dir", &dir, "fsck", "--repair"]);
+    assert!(done.status == 4 && done.err.contains("there is no `toolcell-store` in it"), "{}", done.err);
+    assert_eq!(fs::read_dir(folder.path().join("none")).unwrap().count(), 1);
+}

@@ -1,0 +1,207 @@
+//! A damaged index: it is made anew from the objects, and leads every name where it led before.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+use toolcell::Status;
+use toolcell::store::{Approval, Decision, Filter, Mending, Order, Record, Settings, Store, WhenTaken, fsck};
+
+use crate::fsck::{NAMES, cut, delete, empty, mended, shelf};
+use crate::shelf::{Shelf, made, overwrite, returns};
+
+#[test]
+fn an_index_that_is_lost_is_made_anew() {
+    let garbage: Vec<u8> = (0..50_000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let index = |shelf: &Shelf| shelf.path().join("index.sqlite");
+    let damages: [&dyn Fn(&Path); 6] = [
+        &delete,
+        &empty,
+        &|path| overwrite(path, &fs::read(path).unwrap()[..100]),
+        &cut,
+        &|path| overwrite(path, &garbage),
+        &|path| overwrite(path, &[b"SQLite format 3\0", garbage.as_slice()].concat()),
+    ];
+    for damage in damages {
+        let mut known = shelf();
+        known.reopen();
+        let history = known.history("hit");
+        let shelf = mended(
+            |shelf| {
+                damage(&index(shelf));
+                let error = Store::open_existing(shelf.path(), &Settings::default()).err();
+                assert!(error.is_none_or(|error| error.code() == "integrity"));
+            },
+            "index.sqlite",
+        );
+        assert_eq!((shelf.source("hit"), shelf.history("hit")), (returns(5), history));
+        assert!(!shelf.path().join("rebuilding").exists());
+    }
+}
+
+#[test]
+fn what_was_refused_does_not_come_back_with_the_index() {
+    let mut shelf = Shelf::kept(Settings { tool_limit: Some(1), ..Settings::default() });
+    shelf.tool("hit", &returns(1));
+    assert_eq!(shelf.put(&made("other", &returns(2)), WhenTaken::Refuse).unwrap_err().code(), "tool-limit-reached");
+    shelf.delete("hit").unwrap();
+    shelf.tool("other", &returns(3));
+    assert_eq!(shelf.undelete("hit").unwrap_err().code(), "tool-limit-reached");
+    let before = shelf.state(["hit", "other"]);
+    shelf.close();
+    delete(&shelf.path().join("index.sqlite"));
+    assert!(shelf.repair().is_good());
+    shelf.reopen();
+    assert_eq!(shelf.state(["hit", "other"]), before);
+}
+
+#[test]
+fn the_order_of_arrival_outlasts_the_index() {
+    let mut shelf = Shelf::new();
+    for tool in ["c", "a", "d", "b"] {
+        shelf.tool(tool, &returns(1));
+    }
+    shelf.replace("c", &returns(2));
+    let listed = |shelf: &Shelf| {
+        let filter = Filter { order: Order::Created, ..Filter::default() };
+        let page = shelf.store().list(&filter).unwrap();
+        page.entries.iter().map(|entry| (entry.name.to_string(), entry.created_at)).collect::<Vec<_>>()
+    };
+    let before = listed(&shelf);
+    shelf.close();
+    delete(&shelf.path().join("index.sqlite"));
+    shelf.repair();
+    shelf.reopen();
+    assert_eq!(listed(&shelf), before);
+}
+
+#[test]
+fn a_log_of_the_index_that_was_left_behind_is_not_played_into_another() {
+    let mut old = Shelf::new();
+    old.tool("old", &returns(1));
+    // While the store is open, its last changes are in the log beside the index.
+    let log = fs::read(old.path().join("index.sqlite-wal")).unwrap();
+    assert!(!log.is_empty());
+    old.close();
+    for (log, index_is_lost) in [(log, true), (vec![0x37; 40_000], false)] {
+        let mut shelf = shelf();
+        overwrite(&shelf.path().join("index.sqlite-wal"), &log);
+        if index_is_lost {
+            delete(&shelf.path().join("index.sqlite"));
+        }
+        assert!(shelf.repair().is_good());
+        assert!(shelf.look().problems.is_empty());
+        shelf.reopen();
+        assert_eq!((shelf.source("hit"), shelf.source("old")), (returns(5), "tool-not-found".to_owned()));
+    }
+}
+
+#[test]
+fn a_bit_that_flips_in_the_index_leads_no_name_elsewhere() {
+    let mut shelf = shelf();
+    shelf.reopen();
+    let sources = |shelf: &Shelf| NAMES.map(|tool| (shelf.source(tool), shelf.history(tool)));
+    let before = sources(&shelf);
+    shelf.close();
+    let index = fs::read(shelf.path().join("index.sqlite")).unwrap();
+    let mut seed = 7_u64;
+    for _ in 0..80 {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let at = usize::try_from(seed >> 33).unwrap() % index.len();
+        let bit = 1 << (seed >> 30 & 7);
+        let mut flipped = shelf.copy();
+        let mut bytes = index.clone();
+        // Most of an index is empty: what is hit must be something.
+        let at = (at..index.len()).find(|at| index[*at] != 0).unwrap_or(0);
+        bytes[at] ^= bit;
+        overwrite(&flipped.path().join("index.sqlite"), &bytes);
+        let health = flipped.repair();
+        assert!(health.is_good(), "byte {at}: {:#?}", health.problems);
+        assert!(flipped.look().problems.is_empty(), "byte {at}");
+        flipped.reopen();
+        assert_eq!(sources(&flipped), before, "byte {at}, {bit}");
+        assert_eq!(flipped.store().list(&Filter::default()).unwrap().total, 3, "byte {at}");
+    }
+}
+
+/// What only the index knows of `hit`.
+fn known(shelf: &Shelf) -> (Status, u64, u64, Option<jiff::Timestamp>, Vec<blake3::Hash>, usize) {
+    let entry = shelf.find("hit").unwrap();
+    let usage = shelf.store().usage(&entry).unwrap();
+    let records = shelf.store().records(entry.id, 10).unwrap();
+    let approvals = shelf.store().approvals(entry.id).unwrap().len();
+    (entry.status, usage.runs, usage.fuel.p50, usage.last_used_at, records, approvals)
+}
+
+/// A store in which the index knows something about `hit` that no object says.
+fn shelf_with_knowledge() -> Shelf {
+    let mut shelf = shelf();
+    shelf.reopen();
+    let hit = shelf.find("hit").unwrap().id;
+    let (at, grants) = (shelf.now(), json!(["net"]));
+    shelf.store().set_status(hit, Status::Pending).unwrap();
+    shelf
+        .store()
+        .decide(&Approval { tool: hit, grants, decision: Decision::Approved, by: "me".to_owned(), at })
+        .unwrap();
+    shelf.store().keep_record(&Record { kind: "run".to_owned(), tool: hit, at, body: b"{}".to_vec() }).unwrap();
+    shelf.close();
+    shelf
+}
+
+#[test]
+fn what_only_the_index_knows_is_taken_over_and_approvals_from_a_whole_one_only() {
+    let mut shelf = shelf_with_knowledge();
+    shelf.reopen();
+    let before = known(&shelf);
+    shelf.close();
+    let mut whole = shelf.copy();
+    fs::write(whole.path().join("rebuilding"), "").unwrap();
+    assert!(whole.repair().is_good());
+    whole.reopen();
+    assert_eq!(known(&whole), before);
+
+    // The end of the file is a page of some table or index: that one is damaged, and the rest can be read.
+    let mut damaged = shelf.copy();
+    let path = damaged.path().join("index.sqlite");
+    let mut bytes = fs::read(&path).unwrap();
+    let page = bytes.len() - 4096;
+    bytes[page..].fill(0xa5);
+    overwrite(&path, &bytes);
+    assert!(damaged.repair().is_good());
+    damaged.reopen();
+    let (status, runs, .., approvals) = known(&damaged);
+    assert_eq!((status, runs, approvals), (Status::Pending, 1, 0));
+}
+
+#[test]
+fn a_repair_that_was_broken_off_is_finished_by_the_next() {
+    let mut shelf = shelf_with_knowledge();
+    shelf.reopen();
+    let before = known(&shelf);
+    shelf.close();
+    let index = |ending: &str| shelf.path().join(format!("index.sqlite{ending}"));
+    fs::write(shelf.path().join("rebuilding"), "").unwrap();
+    // The old index was put aside, and the new one is not in its place yet.
+    fs::rename(index(""), shelf.path().join("quarantine/index.1.sqlite")).unwrap();
+    fs::write(shelf.path().join("tmp/index.sqlite"), "half").unwrap();
+    let error = Store::open_existing(shelf.path(), &Settings::default()).err().unwrap();
+    assert_eq!(error.code(), "integrity");
+    assert!(!shelf.look().is_good());
+    assert!(shelf.repair().is_good());
+    assert!(shelf.look().problems.is_empty());
+    shelf.reopen();
+    let (status, runs, fuel, last, records, _) = known(&shelf);
+    assert_eq!((status, runs, fuel, last, records), (before.0, before.1, before.2, before.3, before.4));
+}
+
+#[test]
+fn nobody_has_the_store_open_while_its_index_is_made_anew() {
+    let mut shelf = shelf();
+    shelf.reopen();
+    fs::write(shelf.path().join("rebuilding"), "").unwrap();
+    let error = fsck(shelf.path(), Mending::Repair).unwrap_err();
+    assert_eq!((error.code(), shelf.source("hit")), ("store-busy", returns(5)));
+    shelf.close();
+    assert!(shelf.repair().is_good());
+}

@@ -1,0 +1,188 @@
+//! How far a tool is trusted: its status, what runs showed, what people approved, and what proves it.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use toolcell::store::{Approval, Decision, Entry, Record, Usage, WhenTaken};
+use toolcell::{Status, ToolId};
+
+use crate::shelf::{Shelf, made, returns};
+
+fn usage(shelf: &Shelf, tool: &str) -> (Entry, Usage) {
+    let entry = shelf.find(tool).unwrap();
+    let usage = shelf.store().usage(&entry).unwrap();
+    (entry, usage)
+}
+
+#[test]
+fn a_status_goes_its_ways_and_no_other() {
+    for from in Status::ALL {
+        for to in Status::ALL {
+            let shelf = Shelf::new();
+            let id = shelf.tool("sum", &returns(1));
+            let way = match from {
+                Status::Unverified => &[][..],
+                Status::Passed | Status::Failed => &[Status::Pending, from],
+                other => &[other],
+            };
+            for step in way {
+                shelf.store().set_status(id, *step).unwrap();
+            }
+            let done = shelf.store().set_status(id, to);
+            let status = shelf.find("sum").unwrap().status;
+            if from.may_become(to) {
+                assert_eq!((done.unwrap(), status), (from, to));
+            } else {
+                let error = done.unwrap_err();
+                let message = format!("a tool that is {from} does not become {to}");
+                assert_eq!((error.code(), error.to_string(), status), ("status-illegal", message, from));
+            }
+        }
+    }
+    let shelf = Shelf::new();
+    let unknown = made("sum", &returns(1)).id();
+    assert_eq!(shelf.store().set_status(unknown, Status::Pending).unwrap_err().code(), "tool-not-found");
+}
+
+#[test]
+fn a_changed_tool_is_another_one_and_nothing_is_known_of_it() {
+    let shelf = Shelf::new();
+    let old = shelf.tool("sum", &returns(1));
+    shelf.store().set_status(old, Status::Pending).unwrap();
+    shelf.store().set_status(old, Status::Passed).unwrap();
+    shelf.run(old, None, 1, 1);
+    shelf.replace("sum", &returns(2));
+    let entry = shelf.find("sum").unwrap();
+    assert_eq!((entry.status, entry.runs, entry.last_used_at), (Status::Unverified, 0, None));
+    shelf.roll_back("sum", 1).unwrap();
+    let entry = shelf.find("sum").unwrap();
+    assert_eq!((entry.status, entry.runs), (Status::Passed, 1));
+}
+
+#[test]
+fn confidence_follows_the_runs_within_its_bounds() {
+    let shelf = Shelf::new();
+    let confidence = |tool: &str| shelf.find(tool).unwrap().confidence.to_string();
+    let id = shelf.put(&made("sum", &returns(1)).scores(0.5, 0.9), WhenTaken::Refuse).unwrap().id;
+    assert_eq!(confidence("sum"), "0.5");
+    (0..10).for_each(|_| shelf.run(id, None, 1, 1));
+    (0..2).for_each(|_| shelf.run(id, Some("timeout"), 1, 1));
+    assert_eq!(confidence("sum"), "0.6");
+    (0..30).for_each(|_| shelf.run(id, None, 1, 1));
+    assert_eq!(confidence("sum"), "1");
+    (0..30).for_each(|_| shelf.run(id, Some("timeout"), 1, 1));
+    assert_eq!(confidence("sum"), "0.1");
+    shelf.put(&made("low", &returns(1)).scores(0.0, 1.0), WhenTaken::Refuse).unwrap();
+    assert_eq!(confidence("low"), "0.1");
+}
+
+#[test]
+fn usage_says_how_often_how_it_ended_and_what_it_cost() {
+    let mut shelf = Shelf::new();
+    let id = shelf.tool("sum", &returns(1));
+    assert_eq!(usage(&shelf, "sum").1, Usage::default());
+    // Each of 1 to 1000 once, in an order that mixes them.
+    for number in 0..1000_u64 {
+        let value = number * 7919 % 1000 + 1;
+        let failure = match value {
+            1..=20 => Some("timeout"),
+            21..=25 => Some("out-of-fuel"),
+            _ => None,
+        };
+        shelf.run(id, failure, value * 1_000_000, value);
+    }
+    shelf.reopen();
+    let (entry, usage) = usage(&shelf, "sum");
+    assert_eq!((entry.runs, entry.successes, usage.runs, usage.successes), (1000, 975, 1000, 975));
+    assert_eq!(
+        usage.failures.into_iter().collect::<Vec<_>>(),
+        [("out-of-fuel".to_owned(), 5), ("timeout".to_owned(), 20)]
+    );
+    assert_eq!(usage.last_used_at, Some(Timestamp::from_second(2000).unwrap()));
+    for (percentiles, unit) in [(usage.fuel, 1_000_000), (usage.micros, 1)] {
+        for (actual, exact) in [(percentiles.p50, 500), (percentiles.p90, 900), (percentiles.p99, 990)] {
+            assert!(actual.abs_diff(exact * unit) <= exact * unit / 100, "{actual} and not {exact} of {unit}");
+        }
+    }
+}
+
+#[test]
+fn extremes_are_kept_as_they_are() {
+    let shelf = Shelf::new();
+    let id = shelf.tool("sum", &returns(1));
+    shelf.run(id, Some(&"x".repeat(1 << 20)), 0, 0);
+    assert_eq!(usage(&shelf, "sum").1.fuel.p99, 0);
+    shelf.run(id, None, u64::MAX, u64::MAX);
+    let usage = usage(&shelf, "sum").1;
+    assert!(usage.fuel.p99.abs_diff(u64::MAX) <= u64::MAX / 100, "{}", usage.fuel.p99);
+    assert_eq!((usage.fuel.p50, usage.failures), (0, [("x".repeat(64), 1)].into()));
+    // The last use is the latest, whichever run was recorded last.
+    shelf.at(5).run(id, None, 1, 1);
+    assert_eq!(shelf.find("sum").unwrap().last_used_at, Some(Timestamp::from_second(1002).unwrap()));
+    // A tool that nobody knows has nothing to record.
+    shelf.run(made("other", &returns(1)).id(), None, 1, 1);
+    assert_eq!(shelf.find("sum").unwrap().runs, 3);
+}
+
+fn approval(tool: ToolId, grants: &Value, decision: Decision, seconds: i64) -> Approval {
+    let at = Timestamp::from_second(seconds).unwrap();
+    Approval { tool, grants: grants.clone(), decision, by: "me".to_owned(), at }
+}
+
+#[test]
+fn an_approval_is_of_one_tool_with_one_set_of_grants() {
+    let mut shelf = Shelf::new();
+    let (sum, other) = (shelf.tool("sum", &returns(1)), shelf.tool("other", &returns(1)));
+    let grants: Value = serde_json::from_str(r#"{"net": ["a.org"], "fuel": 1.0}"#).unwrap();
+    let same: Value = serde_json::from_str(r#"{"fuel": 1, "net": ["a.org"]}"#).unwrap();
+    shelf.store().decide(&approval(sum, &grants, Decision::Approved, 1)).unwrap();
+    let asked = |shelf: &Shelf, tool, grants: &Value| shelf.store().decision(tool, grants).unwrap();
+    assert_eq!(asked(&shelf, sum, &same), Some(Decision::Approved));
+    for question in [
+        json!({"net": ["a.org"], "fuel": 1, "kv": true}),
+        json!({"net": ["a.org", "b.org"], "fuel": 1}),
+        json!({"net": ["a.org"]}),
+        json!({}),
+        json!(null),
+    ] {
+        assert_eq!(asked(&shelf, sum, &question), None, "{question}");
+    }
+    assert_eq!(asked(&shelf, other, &grants), None);
+    let changed = shelf.replace("sum", &returns(2));
+    assert_eq!((asked(&shelf, changed, &grants), asked(&shelf, sum, &grants)), (None, Some(Decision::Approved)));
+
+    // What is said later counts, and it is one answer to one question.
+    shelf.store().decide(&approval(sum, &json!([]), Decision::Approved, 2)).unwrap();
+    shelf.store().decide(&approval(sum, &same, Decision::Refused, 3)).unwrap();
+    shelf.reopen();
+    let said = shelf.store().approvals(sum).unwrap();
+    let refused = approval(sum, &same, Decision::Refused, 3);
+    assert_eq!(said, [approval(sum, &json!([]), Decision::Approved, 2), refused]);
+    assert_eq!(shelf.store().revoke(sum).unwrap(), 2);
+    assert_eq!((asked(&shelf, sum, &same), shelf.store().approvals(sum).unwrap()), (None, Vec::new()));
+}
+
+#[test]
+fn a_record_is_found_by_its_hash() {
+    let mut shelf = Shelf::new();
+    let (sum, other) = (shelf.tool("sum", &returns(1)), shelf.tool("other", &returns(1)));
+    let record = |tool, body: &str, seconds| {
+        let at = Timestamp::from_second(seconds).unwrap();
+        Record { kind: "receipt".to_owned(), tool, at, body: body.as_bytes().to_vec() }
+    };
+    let kept: Vec<_> = [(sum, "a", 3), (other, "b", 2), (sum, "c", 1)]
+        .map(|(tool, body, at)| shelf.store().keep_record(&record(tool, body, at)).unwrap())
+        .into();
+    assert_eq!(kept[0], blake3::hash(b"a"));
+    // The same again is the same one.
+    assert_eq!(shelf.store().keep_record(&record(sum, "a", 9)).unwrap(), kept[0]);
+    shelf.reopen();
+    assert_eq!(shelf.store().record(kept[0]).unwrap(), Some(record(sum, "a", 3)));
+    assert_eq!(shelf.store().record(blake3::hash(b"d")).unwrap(), None);
+    assert_eq!(shelf.store().records(sum, 10).unwrap(), [kept[2], kept[0]]);
+    assert_eq!(shelf.store().records(sum, 1).unwrap(), [kept[2]]);
+    // Records say what happened, also to a tool that is no more.
+    shelf.delete("other").unwrap();
+    let (now, mode) = (shelf.now(), toolcell::store::Mode::Do);
+    shelf.store().collect(now, now, mode).unwrap();
+    assert_eq!(shelf.store().record(kept[1]).unwrap(), Some(record(other, "b", 2)));
+}
