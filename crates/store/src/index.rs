@@ -216,6 +216,18 @@ fn must_be_empty(directory: &Directory) -> Result<(), Fault> {
     }
 }
 
+/// Whether the tables are those that we made, and nothing was planted between them.
+pub(crate) fn has_our_tables(connection: &Connection) -> rusqlite::Result<bool> {
+    let tables = |connection: &Connection| {
+        let mut statement = connection.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name")?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+        rows.collect::<rusqlite::Result<Vec<(String, String, String, Option<String>)>>>()
+    };
+    let ours = Connection::open_in_memory()?;
+    ours.execute_batch(SCHEMA)?;
+    Ok(tables(connection)? == tables(&ours)?)
+}
+
 /// A connection to an index that may be damaged.
 pub(crate) fn connect_to_read(path: &std::path::Path) -> rusqlite::Result<Connection> {
     let connection = connect(path, Source::ReadOnly)?;

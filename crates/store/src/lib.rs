@@ -10,6 +10,7 @@
     reason = "the store is where files are read and written; paths go through cap-std but for the store's own"
 )]
 
+mod agreement;
 pub mod audit;
 mod bundle;
 mod directory;

@@ -39,10 +39,11 @@ struct Step {
 
 /// What is taken over from the old index: columns that are read from it, and where they go. The first one is a tool's
 /// identifier.
-const TAKEN_OVER: [(&str, &str); 4] = [
+const TAKEN_OVER: [(&str, &str); 5] = [
+    ("SELECT id, status FROM tool", "UPDATE tool SET status = ?2 WHERE id = ?1"),
     (
-        "SELECT id, status, confidence, runs, successes, last_used_at FROM tool",
-        "UPDATE tool SET status = ?2, confidence = ?3, runs = ?4, successes = ?5, last_used_at = ?6 WHERE id = ?1",
+        "SELECT id, confidence, runs, successes, last_used_at FROM tool",
+        "UPDATE tool SET confidence = ?2, runs = ?3, successes = ?4, last_used_at = ?5 WHERE id = ?1",
     ),
     (
         "SELECT id, code, count FROM failure JOIN tool ON num = tool",
