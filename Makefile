@@ -1,7 +1,7 @@
 # What can be done here. `make` shows this list.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint check guest prelude profile check-guest bench clean
+.PHONY: help demo test torture lint check guest prelude profile check-guest bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -11,6 +11,9 @@ demo: ## Average some numbers in a sealed cell
 
 test: ## Run all tests
 	cargo test --workspace --locked
+
+torture: ## Run the long form of the tests of the store: every fault at every point, and 50,000 tools
+	TOOLCELL_TORTURE=1 cargo test --locked --package toolcell-tests --test it survival
 
 lint: ## Check the formatting, and clippy without warnings
 	cargo fmt --all --check

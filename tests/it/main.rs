@@ -25,6 +25,7 @@ mod rebuild;
 mod results;
 mod signed;
 mod store;
+mod survival;
 mod tidy;
 mod tools;
 mod trust;

@@ -102,7 +102,10 @@ impl Fault {
 impl From<rusqlite::Error> for Fault {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode as Code;
+        // SQLite does not say why it cannot make its shared memory larger; that takes space and nothing else.
+        let no_room = error.sqlite_error().is_some_and(|e| e.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE);
         match error.sqlite_error_code() {
+            Some(Code::SystemIoFailure) if no_room => Self::Full { path: "the index".to_owned(), source: error.into() },
             Some(Code::DiskFull) => Self::Full { path: "the index".to_owned(), source: error.into() },
             Some(Code::DatabaseBusy | Code::DatabaseLocked) => Self::Busy,
             Some(Code::ReadOnly) => Self::ReadOnly { path: "the index".to_owned() },

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::directory::{Access, Directory, OpenError};
 use crate::error::Fault;
@@ -18,6 +18,8 @@ use crate::wait::{PATIENCE, lock_within};
 
 /// The file.
 pub(crate) const FILE: &str = "index.sqlite";
+/// What was written last, until it goes into the index.
+const LOG: &str = "index.sqlite-wal";
 /// Connections that are kept for readers.
 const KEPT: usize = 8;
 /// Statements that a connection keeps compiled.
@@ -49,7 +51,10 @@ pub(crate) struct Index {
 }
 
 struct Writer {
-    connection: Connection,
+    path: PathBuf,
+    /// None where it must be opened again: where SQLite could not open one of its files to write it, it opened it to
+    /// read it, and stays at that as long as this process has the index open.
+    connection: Option<Connection>,
     queue: std::fs::File,
 }
 
@@ -69,7 +74,7 @@ impl Index {
     pub(crate) fn open(directory: &Directory) -> Result<Self, OpenError> {
         let path = directory.path().join(FILE);
         if directory.access() == Access::ReadOnly {
-            return Ok(Self::read_only(path)?);
+            return Self::read_only(directory, path);
         }
         let queue = directory.lock_file("writer")?;
         let whole = directory.root().symlink_metadata(FILE).is_ok_and(|metadata| metadata.len() > 0);
@@ -82,8 +87,8 @@ impl Index {
             queue.unlock().map_err(Fault::disk("writer"))?;
             made?
         };
-        let writer = Writer { connection, queue };
-        let format = user_version(&writer.connection).map_err(Fault::from)?;
+        let format = user_version(&connection).map_err(Fault::from)?;
+        let writer = Writer { path: path.clone(), connection: Some(connection), queue };
         if format != crate::directory::FORMAT {
             return Err(OpenError::Newer { path: path.display().to_string(), format });
         }
@@ -91,17 +96,22 @@ impl Index {
         Ok(Self { path, source: Source::Shared, readers: Mutex::default(), writer })
     }
 
-    fn read_only(path: PathBuf) -> Result<Self, Fault> {
+    fn read_only(directory: &Directory, path: PathBuf) -> Result<Self, OpenError> {
+        let logged = directory.root().symlink_metadata(LOG).is_ok_and(|metadata| metadata.len() > 0);
+        // Who takes the index as frozen does not see what is in its log.
+        let sources = if logged { &[Source::ReadOnly][..] } else { &[Source::ReadOnly, Source::Frozen] };
         let mut last = None;
-        for source in [Source::ReadOnly, Source::Frozen] {
-            match connect(&path, source).and_then(|connection| user_version(&connection).map(|_| connection)) {
-                Ok(connection) => {
-                    return Ok(Self { path, source, readers: Mutex::new(vec![connection]), writer: None });
+        for source in sources {
+            match connect(&path, *source).and_then(|connection| Ok((user_version(&connection)?, connection))) {
+                Ok((crate::directory::FORMAT, connection)) => {
+                    return Ok(Self { path, source: *source, readers: Mutex::new(vec![connection]), writer: None });
                 }
+                Ok((0, _)) => return Err(Fault::Index { source: "there is nothing in it".into() }.into()),
+                Ok((format, _)) => return Err(OpenError::Newer { path: path.display().to_string(), format }),
                 Err(error) => last = Some(error),
             }
         }
-        Err(last.map_or_else(|| Fault::ReadOnly { path: path.display().to_string() }, Fault::from))
+        Err(last.map_or_else(|| Fault::ReadOnly { path: path.display().to_string() }, Fault::from).into())
     }
 
     /// Reads: everything in `work` sees the same state.
@@ -127,10 +137,7 @@ impl Index {
         durability: Durability,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let Some(writer) = &self.writer else {
-            return Err(Fault::ReadOnly { path: self.path.display().to_string() }.into());
-        };
-        lock(writer).write(durability, work)
+        self.writer()?.write(durability, work)
     }
 
     /// Writes all that `take` gives once this thread may write, in one transaction, and hands it to `done` with what
@@ -142,16 +149,42 @@ impl Index {
         each: impl Fn(&Transaction<'_>, &T) -> Result<(), Fault>,
         done: impl FnOnce(Vec<T>, Result<(), Fault>),
     ) {
-        let Some(writer) = &self.writer else {
-            return done(take(), Err(Fault::ReadOnly { path: self.path.display().to_string() }));
+        let mut writer = match self.writer() {
+            Ok(writer) => writer,
+            Err(fault) => return done(take(), Err(fault)),
         };
-        let mut writer = lock(writer);
         let batch = take();
         if !batch.is_empty() {
             let written =
                 writer.write(durability, |transaction| batch.iter().try_for_each(|one| each(transaction, one)));
             done(batch, written);
         }
+    }
+}
+
+impl Index {
+    fn writer(&self) -> Result<MutexGuard<'_, Writer>, Fault> {
+        let Some(writer) = &self.writer else {
+            return Err(Fault::ReadOnly { path: self.path.display().to_string() });
+        };
+        let writer = lock(writer);
+        if writer.connection.is_none() {
+            lock(&self.readers).clear();
+        }
+        Ok(writer)
+    }
+}
+
+impl Drop for Index {
+    /// What is in the log goes into the index, unless somebody is at it. The log stays where it is, empty, and so does
+    /// the memory that processes share: on a full disk neither could be made again, and nothing could be read.
+    fn drop(&mut self) {
+        let Some(writer) = self.writer.take() else { return };
+        let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Some(connection) = writer.connection else { return };
+        // Where it fails, whoever opens the index next reads the log.
+        let _ = connection.busy_timeout(std::time::Duration::ZERO);
+        let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     }
 }
 
@@ -173,17 +206,38 @@ impl Writer {
         durability: Durability,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let synchronous = match durability {
-            Durability::Synced => "PRAGMA synchronous = FULL",
-            Durability::Unsynced => "PRAGMA synchronous = NORMAL",
+        let mut connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => connect(&self.path, Source::Shared).map_err(Fault::from)?,
         };
-        self.connection.prepare_cached(synchronous).and_then(|mut pragma| pragma.execute([])).map_err(Fault::from)?;
-        let behavior = TransactionBehavior::Immediate;
-        let transaction = self.connection.transaction_with_behavior(behavior).map_err(Fault::from)?;
-        let value = work(&transaction)?;
-        transaction.commit().map_err(Fault::from)?;
-        Ok(value)
+        let done = transact(&mut connection, durability, work);
+        if done.is_ok() || !only_reads(&connection) {
+            self.connection = Some(connection);
+        }
+        done
     }
+}
+
+fn transact<T, E: From<Fault>>(
+    connection: &mut Connection,
+    durability: Durability,
+    work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+) -> Result<T, E> {
+    let synchronous = match durability {
+        Durability::Synced => "PRAGMA synchronous = FULL",
+        Durability::Unsynced => "PRAGMA synchronous = NORMAL",
+    };
+    connection.prepare_cached(synchronous).and_then(|mut pragma| pragma.execute([])).map_err(Fault::from)?;
+    let behavior = TransactionBehavior::Immediate;
+    let transaction = connection.transaction_with_behavior(behavior).map_err(Fault::from)?;
+    let value = work(&transaction)?;
+    transaction.commit().map_err(Fault::from)?;
+    Ok(value)
+}
+
+fn only_reads(connection: &Connection) -> bool {
+    let begun = connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK");
+    begun.is_err_and(|error| error.sqlite_error_code() == Some(ErrorCode::ReadOnly))
 }
 
 /// A connection to an index that has tables.
@@ -256,10 +310,16 @@ fn connect(path: &std::path::Path, source: Source) -> rusqlite::Result<Connectio
         Source::Frozen => (OpenFlags::SQLITE_OPEN_READ_ONLY, "?immutable=1"),
     };
     let connection = Connection::open_with_flags(format!("file:{}{immutable}", escaped(path)), flags | common)?;
+    // Where SQLite cannot open the file to write it, for whatever reason, it opens it to read it.
+    if source == Source::Shared && connection.is_readonly("main")? {
+        let cannot_open = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CANTOPEN);
+        return Err(rusqlite::Error::SqliteFailure(cannot_open, None));
+    }
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     // A plan does not depend on what is looked for, so a compiled statement stays compiled.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // What the file says is data, not a program: a planted trigger or view calls nothing.
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cell_size_check", true)?;

@@ -331,6 +331,13 @@ impl Entry {
     }
 }
 
+impl Entry {
+    /// What was looked for. An index that is damaged may lead elsewhere.
+    fn sought(self, is_sought: impl Fn(&Self) -> bool) -> rusqlite::Result<Self> {
+        if is_sought(&self) { Ok(self) } else { parsed(1, Err("is of another tool than what led to it")) }
+    }
+}
+
 /// What cannot be read in a column is a damaged index.
 pub(crate) fn parsed<T, E: Into<crate::Cause>>(column: usize, value: Result<T, E>) -> rusqlite::Result<T> {
     value.map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, error.into()))
@@ -362,12 +369,15 @@ pub(crate) fn stored(score: f64) -> i64 {
 
 pub(crate) fn by_name(transaction: &Transaction<'_>, name: &ToolName) -> rusqlite::Result<Option<Entry>> {
     let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE folded = ? AND current = 1");
-    transaction.prepare_cached(&sql)?.query_row([name.folded()], Entry::of_row).optional()
+    let folded = name.folded();
+    let found = transaction.prepare_cached(&sql)?.query_row([&folded], Entry::of_row).optional()?;
+    found.map(|entry| entry.sought(|entry| entry.name.folded() == folded)).transpose()
 }
 
 pub(crate) fn by_id(transaction: &Transaction<'_>, id: ToolId) -> rusqlite::Result<Option<Entry>> {
     let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE id = ?");
-    transaction.prepare_cached(&sql)?.query_row([id.as_bytes()], Entry::of_row).optional()
+    let found = transaction.prepare_cached(&sql)?.query_row([id.as_bytes()], Entry::of_row).optional()?;
+    found.map(|entry| entry.sought(|entry| entry.id == id)).transpose()
 }
 
 fn by_prefix(transaction: &Transaction<'_>, prefix: &IdPrefix, current: bool) -> Result<Entry, FindError> {
@@ -375,7 +385,8 @@ fn by_prefix(transaction: &Transaction<'_>, prefix: &IdPrefix, current: bool) ->
     let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE id BETWEEN ? AND ? AND current >= ? ORDER BY id LIMIT 10");
     let mut statement = transaction.prepare_cached(&sql).map_err(Fault::from)?;
     let range = (least.as_bytes(), greatest.as_bytes(), current);
-    let rows = statement.query_map(range, Entry::of_row).map_err(Fault::from)?;
+    let sought = |entry: &Entry| (least..=greatest).contains(&entry.id);
+    let rows = statement.query_map(range, |row| Entry::of_row(row)?.sought(sought)).map_err(Fault::from)?;
     let mut found: Vec<Entry> = rows.collect::<Result<_, _>>().map_err(Fault::from)?;
     match found.len() {
         0 => Err(FindError::Unknown(prefix.to_string())),
