@@ -164,10 +164,7 @@ fn input_that_is_no_source_is_refused() {
     let missing = toolcell(&["exec", "no-such-file.js"]);
     assert_eq!(
         (missing.status, &*missing.err),
-        (
-            4,
-            "error: no-such-file.js: no such file\nhint: name a file of TypeScript or JavaScript, or `-` for standard input\n"
-        )
+        (4, "error: no-such-file.js: no such file\nhint: name a file that can be read, or `-` for standard input\n")
     );
     assert_eq!(toolcell(&["exec", "/"]).status, 2);
     assert_eq!(toolcell(&["exec"]).status, 2);

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use serde_json::json;
 use toolcell::Status;
-use toolcell::store::{Approval, Decision, Entry, Filter, Mending, Order, Record, Settings, Store, WhenTaken, fsck};
+use toolcell::store::{
+    Approval, Decision, Entry, Filter, Mending, Mode, Order, Record, Settings, Store, WhenTaken, fsck,
+};
 
 use crate::fsck::{NAMES, cut, delete, empty, mended, shelf};
 use crate::shelf::{Shelf, made, overwrite, returns};
@@ -241,4 +243,32 @@ fn nobody_has_the_store_open_while_its_index_is_made_anew() {
     assert_eq!((error.code(), shelf.source("hit")), ("store-busy", returns(5)));
     shelf.close();
     assert!(shelf.repair().is_good());
+}
+
+#[test]
+fn what_an_older_copy_of_the_index_does_not_know_is_told_and_taken_in() {
+    let mut shelf = Shelf::new();
+    shelf.at(1).tool("old", &returns(1));
+    shelf.close();
+    let index = shelf.path().join("index.sqlite");
+    let older = fs::read(&index).unwrap();
+    shelf.reopen();
+    shelf.at(2).tool("new", &returns(2));
+    shelf.replace("old", &returns(3));
+    shelf.at(3).delete("old").unwrap();
+    let before = shelf.state(["old", "new"]);
+    shelf.close();
+    overwrite(&index, &older);
+
+    shelf.reopen();
+    assert_eq!(shelf.find("new").unwrap_err().code(), "tool-not-found");
+    let collected = shelf.store().collect(shelf.now(), shelf.now(), Mode::Do).unwrap();
+    assert_eq!(collected.objects, 0, "what is young stays, whatever the index knows");
+    let health = shelf.look();
+    assert_eq!((health.is_good(), health.unreferenced, health.unknown_steps), (true, 5, 3));
+    shelf.close();
+    let health = shelf.repair();
+    assert_eq!((health.is_good(), health.unreferenced, health.unknown_steps), (true, 0, 0));
+    shelf.reopen();
+    assert_eq!(shelf.state(["old", "new"]), before);
 }

@@ -31,6 +31,10 @@ pub(crate) fn run(args: &FsckArgs, dir: &Path, json: bool, streams: &mut Streams
     } else {
         print_problems(&health, streams)?;
         writeln!(streams.output, "{}", summary(&health))?;
+        if health.unknown_steps > 0 {
+            let hint = "a process died before they counted, or the index is an older copy: --repair takes them in";
+            writeln!(streams.errors, "hint: {hint}")?;
+        }
         if !good && !args.repair {
             writeln!(streams.errors, "hint: `toolcell fsck --repair` mends what can be mended")?;
         }
@@ -56,7 +60,11 @@ pub(crate) fn print_problems(health: &Health, streams: &mut Streams<'_>) -> std:
 /// What is there, in a line.
 pub(crate) fn summary(health: &Health) -> String {
     let mut parts = vec![format!("{} tools", health.tools), format!("{} objects", health.objects), size(health.bytes)];
-    let counted = [(health.unreferenced, "that nothing refers to"), (health.quarantined, "in the quarantine")];
+    let counted = [
+        (health.unreferenced, "that nothing refers to"),
+        (health.unknown_steps, "steps among them that the index does not know"),
+        (health.quarantined, "in the quarantine"),
+    ];
     parts.extend(counted.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
     let line = parts.join(", ");
     let wrong = health.problems.iter().filter(|problem| problem.mended.is_none()).count() as u64 + health.untold;

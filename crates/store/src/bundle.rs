@@ -18,8 +18,9 @@ use serde_json::Value;
 use toolcell_tool::{Draft, Notes, ToolId, ToolName, ToolSpec, canonical};
 
 use crate::error::Fault;
+use crate::find::{FindError, ToolRef};
 use crate::list::{Filter, Order, PAGE_LIMIT};
-use crate::store::{Entry, FindError, Store, ToolRef, by_id};
+use crate::store::{Entry, Store, by_id};
 
 /// What a bundle says that it is.
 pub(crate) const KIND: &str = "toolcell.bundle.v1";

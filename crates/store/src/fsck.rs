@@ -14,6 +14,7 @@ use crate::gc::referred_to;
 use crate::index::{Durability, FILE, Index};
 use crate::objects::{Found, Name, Objects};
 use crate::rebuild::{self, Old};
+use crate::version::Version;
 
 /// How many problems are told one by one.
 const TOLD: usize = 1_000;
@@ -30,6 +31,9 @@ pub struct Health {
     pub bytes: u64,
     /// Objects that nothing refers to: `gc` takes them.
     pub unreferenced: u64,
+    /// Steps of names among them: a process died before they counted, or the index is an older copy. `fsck --repair`
+    /// takes them in.
+    pub unknown_steps: u64,
     /// Objects that only the index keeps safe from a loss of power, until the next sync.
     pub unsynced: u64,
     /// Files in the quarantine.
@@ -111,11 +115,13 @@ pub fn fsck(path: &std::path::Path, mending: Mending) -> Result<Health, crate::O
     }
     let (index, old) = look_at_index(&directory, &objects, &mut health)?;
     look_at_objects(&directory, &objects, index.as_ref(), mending, &mut health)?;
-    let index = if mending == Mending::Repair && health.problems.iter().any(|problem| problem.of_index) {
+    let anew = health.unknown_steps > 0 || health.problems.iter().any(|problem| problem.of_index);
+    let index = if mending == Mending::Repair && anew {
         drop(index);
         rebuild::index(&directory, &objects, old, &mut health)?;
         let index = Index::open(&directory)?;
         agreement(&index, &objects, &mut health)?;
+        (health.unreferenced, health.unknown_steps) = (count_unreferenced(&index, &objects)?, 0);
         Some(index)
     } else {
         index
@@ -126,6 +132,16 @@ pub fn fsck(path: &std::path::Path, mending: Mending) -> Result<Health, crate::O
     }
     health.quarantined = count(&directory.folder("quarantine")?);
     Ok(health)
+}
+
+fn count_unreferenced(index: &Index, objects: &Objects) -> Result<u64, Fault> {
+    let referred = index.read(|transaction| Ok::<_, Fault>(referred_to(transaction, |_| true)?))?;
+    let mut count = 0;
+    objects.each(&mut |name| {
+        count += u64::from(matches!(name, Name::Hash(hash) if !referred.contains(&hash)));
+        Ok(())
+    })?;
+    Ok(count)
 }
 
 fn count(dir: &cap_std::fs::Dir) -> u64 {
@@ -188,6 +204,7 @@ fn look_at_objects(
                 health.bytes += bytes.len() as u64;
                 if referred.as_ref().is_some_and(|referred| !referred.contains(&hash)) {
                     health.unreferenced += 1;
+                    health.unknown_steps += u64::from(Version::from_bytes(&bytes).is_ok());
                 }
             }
             Found::Missing => {}

@@ -15,6 +15,7 @@ use toolcell_tool::{ToolId, ToolName};
 use crate::error::Fault;
 use crate::objects::Name;
 use crate::store::{Store, parsed};
+use crate::version::Event;
 
 /// How old an unfinished file is before nobody can be writing it any more.
 const UNFINISHED: Duration = Duration::from_hours(1);
@@ -42,7 +43,8 @@ pub struct Collected {
 }
 
 impl Store {
-    /// Collects what was deleted before a time, and what nothing refers to.
+    /// Collects what was deleted before a time, and what nothing refers to since before that time. Later files that
+    /// nothing refers to may be what an older copy of the index does not know: `fsck` tells of them.
     ///
     /// # Errors
     /// `store-read-only`, and those of the disk.
@@ -50,55 +52,74 @@ impl Store {
         if mode == Mode::Do {
             self.directory.must_be_writable()?;
         }
-        let names = match mode {
-            Mode::Plan => self.index.read(|transaction| Ok::<_, Fault>(deleted(transaction, deleted_before)?))?,
+        let plan = |transaction: &Transaction<'_>| {
+            let names = deleted(transaction, deleted_before)?;
+            let folded: HashSet<String> = names.iter().map(|(name, _)| name.folded()).collect();
+            let gone = referred_to(transaction, |name| folded.contains(name))?;
+            Ok::<_, Fault>((names, folded, gone))
+        };
+        let (names, folded, gone) = match mode {
+            Mode::Plan => self.index.read(plan)?,
             Mode::Do => self.index.write(self.settings.durability, |transaction| {
-                let names = deleted(transaction, deleted_before)?;
-                names.iter().try_for_each(|(name, _)| forget(transaction, &name.folded()))?;
-                Ok::<_, Fault>(names)
+                let planned = plan(transaction)?;
+                planned.1.iter().try_for_each(|folded| forget(transaction, folded))?;
+                Ok::<_, Fault>(planned)
             })?,
         };
         let mut collected = Collected { names, ..Collected::default() };
+        let before = system_time(deleted_before);
+        let goes = |hash: &Hash| gone.contains(hash) || self.objects.modified(*hash).is_some_and(|time| time < before);
         match mode {
             Mode::Plan => self.index.read(|transaction| {
-                let folded: Vec<String> = collected.names.iter().map(|(name, _)| name.folded()).collect();
-                let kept = referred_to(transaction, |name| !folded.iter().any(|gone| gone == name))?;
-                self.sweep(&kept, mode, &mut collected, |_| Ok(()))
+                let kept = referred_to(transaction, |name| !folded.contains(name))?;
+                self.find_garbage(&kept, goes, &mut collected).map(|_| ())
             })?,
             Mode::Do => self.index.write(self.settings.durability, |transaction| {
                 let kept = referred_to(transaction, |_| true)?;
                 let mut forget = transaction.prepare_cached("DELETE FROM unsynced WHERE hash = ?")?;
-                self.sweep(&kept, mode, &mut collected, |hash| {
+                for hash in self.find_garbage(&kept, goes, &mut collected)? {
                     forget.execute([hash.as_bytes()])?;
-                    self.objects.remove(hash)
-                })
+                    self.objects.remove(hash)?;
+                }
+                Ok::<_, Fault>(())
             })?,
         }
-        let now = SystemTime::UNIX_EPOCH + Duration::from_millis(now.as_millisecond().try_into().unwrap_or(0));
-        let unfinished = now.checked_sub(UNFINISHED).unwrap_or(SystemTime::UNIX_EPOCH);
+        let unfinished = system_time(now).checked_sub(UNFINISHED).unwrap_or(SystemTime::UNIX_EPOCH);
         collected.unfinished = self.objects.sweep_unfinished(unfinished, mode)?;
         Ok(collected)
     }
 
-    fn sweep(
+    /// Objects that nothing refers to. Those that say that a name was deleted come last: were the rest of a history to
+    /// stay behind without them, the name would be back when the index is made anew.
+    fn find_garbage(
         &self,
         kept: &HashSet<Hash>,
-        mode: Mode,
+        goes: impl Fn(&Hash) -> bool,
         collected: &mut Collected,
-        mut remove: impl FnMut(Hash) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+    ) -> Result<Vec<Hash>, Fault> {
+        let (mut garbage, mut deletions) = (Vec::new(), Vec::new());
         self.objects.each(&mut |name| {
             let Name::Hash(hash) = name else { return Ok(()) };
-            if !kept.contains(&hash) {
-                collected.objects += 1;
-                collected.bytes += self.objects.len(hash);
-                if mode == Mode::Do {
-                    remove(hash)?;
-                }
+            if kept.contains(&hash) || !goes(&hash) {
+                return Ok(());
+            }
+            collected.objects += 1;
+            collected.bytes += self.objects.len(hash);
+            let deletion = self.version(hash).is_ok_and(|version| version.event == Event::Deleted);
+            if deletion {
+                deletions.push(hash);
+            } else {
+                garbage.push(hash);
             }
             Ok(())
-        })
+        })?;
+        garbage.extend(deletions);
+        Ok(garbage)
     }
+}
+
+fn system_time(time: Timestamp) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_millis(time.as_millisecond().try_into().unwrap_or(0))
 }
 
 /// Names that lead nowhere since before a time, and where they led last.

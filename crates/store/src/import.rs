@@ -11,8 +11,9 @@ use toolcell_tool::{Notes, ToolId, ToolName, ToolSpec};
 
 use crate::bundle::{BUNDLE_LIMIT, Header, KIND, Line};
 use crate::error::Fault;
+use crate::find::{FindError, ToolRef};
 use crate::names::{NameStepError, Registration, WhenTaken};
-use crate::store::{FindError, Store, ToolRef};
+use crate::store::Store;
 use crate::version::Scores;
 
 /// The longest line, in bytes: a tool with all that may be said about it, and a long history.

@@ -8,7 +8,8 @@ use rusqlite::OptionalExtension as _;
 use toolcell_tool::{Notes, ToolId, ToolName, ToolSpec};
 
 use crate::error::Fault;
-use crate::store::{Entry, FindError, Store, ToolRef, by_id, parsed, time};
+use crate::find::{FindError, ToolRef};
+use crate::store::{Entry, Store, by_id, parsed, time};
 use crate::version::{Event, Scores, Version};
 
 /// A tool that is to be stored.

@@ -87,6 +87,12 @@ impl Objects {
         self.dir.symlink_metadata(path(hash)).map_or(0, |metadata| metadata.len())
     }
 
+    /// When an object was written.
+    pub(crate) fn modified(&self, hash: Hash) -> Option<std::time::SystemTime> {
+        let metadata = self.dir.symlink_metadata(path(hash)).ok()?;
+        metadata.modified().ok().map(cap_std::time::SystemTime::into_std)
+    }
+
     /// Writes an object, over whatever else has its name.
     pub(crate) fn write(&self, hash: Hash, bytes: &[u8]) -> Result<(), Fault> {
         // Names of processes come again; what a dead one left behind is passed over.

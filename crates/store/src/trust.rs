@@ -9,7 +9,8 @@ use serde_json::Value;
 use toolcell_tool::{Status, ToolId, canonical};
 
 use crate::error::Fault;
-use crate::store::{FindError, Store, by_id, parsed, time};
+use crate::find::FindError;
+use crate::store::{Store, by_id, parsed, time};
 
 /// What somebody said to a tool with a set of grants.
 #[derive(Debug, Clone, PartialEq)]
