@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use toolcell::Status;
-use toolcell::store::{Health, History, Settings, WhenTaken};
+use toolcell::store::{Health, History, Import, Settings, WhenTaken};
 
 use crate::shelf::{Shelf, files_below, made, overwrite, returns};
 
@@ -107,6 +107,8 @@ fn a_tool_whose_source_is_damaged_is_quarantined_until_it_is_created_again() {
         assert_eq!((entry.status, entry.runs), (Status::Quarantined, 1));
         assert!(shelf.source("hit").starts_with("integrity: "), "{}", shelf.source("hit"));
         assert!(shelf.quarantined().len() == 1 || !shelf.source_object(&returns(5)).exists());
+        // The rest goes elsewhere without it.
+        assert_eq!(Import::read(&shelf.export(History::Last)).unwrap().newcomers().len(), 2);
         shelf.put(&made("hit", &returns(5)), WhenTaken::Refuse).unwrap();
         assert_eq!(shelf.source("hit"), returns(5));
         assert_eq!(shelf.find("hit").unwrap().status, Status::Unverified);

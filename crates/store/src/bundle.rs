@@ -15,7 +15,7 @@ use std::io::Write;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolcell_tool::{Draft, Notes, ToolId, ToolName, ToolSpec, canonical};
+use toolcell_tool::{Draft, Notes, Status, ToolId, ToolName, ToolSpec, canonical};
 
 use crate::error::Fault;
 use crate::find::{FindError, ToolRef};
@@ -167,7 +167,8 @@ impl Store {
         self.write_bundle(&entries, history, out)
     }
 
-    /// Writes all tools that names lead to into a bundle.
+    /// Writes all tools that names lead to into a bundle, but those in quarantine: what must not run here is not for
+    /// anywhere else.
     ///
     /// # Errors
     /// `integrity`, and those of the disks.
@@ -179,7 +180,7 @@ impl Store {
                 crate::ListError::Fault(fault) => fault,
                 other => Fault::Index { source: other.into() },
             })?;
-            entries.extend(page.entries);
+            entries.extend(page.entries.into_iter().filter(|entry| entry.status != Status::Quarantined));
             filter.after = page.next;
             if filter.after.is_none() {
                 break;
