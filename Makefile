@@ -12,7 +12,7 @@ demo: ## Average some numbers in a sealed cell
 test: ## Run all tests
 	cargo test --workspace --locked
 
-torture: ## Run the long form of the tests of the store: every fault at every point, and 50,000 tools
+torture: ## Run the long form of the tests of the store: every fault at every point, and 50,000 tools (15 minutes)
 	TOOLCELL_TORTURE=1 cargo test --locked --package toolcell-tests --test it survival
 
 lint: ## Check the formatting, and clippy without warnings

@@ -29,9 +29,9 @@ pub enum Fault {
         source: std::io::Error,
     },
     /// The store cannot be written, and something was to be kept.
-    #[error("the store in {path} is read-only")]
+    #[error("{path} is read-only")]
     ReadOnly {
-        /// Its directory.
+        /// Its directory, or what of it.
         path: String,
     },
     /// Others hold a lock for too long.
