@@ -27,6 +27,7 @@ mod sarif;
 
 use std::io::{IsTerminal, Read, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser as _;
 use toolcell::CancelToken;
@@ -34,6 +35,9 @@ use toolcell::CancelToken;
 use args::{Args, Command};
 use exit::Exit;
 use failure::Failure;
+
+/// How long a call that was cancelled has to end and to be told of, before the process ends.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// What a command reads and writes.
 pub struct Streams<'a> {
@@ -53,11 +57,21 @@ pub fn main() -> ExitCode {
     let cancel = CancelToken::new();
     let handler = cancel.clone();
     // Without a handler, Ctrl-C ends the process at once, which is right as well.
-    let _ = ctrlc::set_handler(move || handler.cancel());
+    let _ = ctrlc::set_handler(move || interrupt(&handler));
     let (mut input, mut output, mut errors) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
     let output_is_terminal = output.is_terminal();
     let streams = Streams { input: &mut input, output: &mut output, errors: &mut errors, output_is_terminal };
     run(std::env::args_os(), streams, &cancel).into()
+}
+
+/// Stops the call that runs, and then what does not end of itself: who waits for input, or works on a store, where
+/// whatever was acknowledged is kept.
+fn interrupt(cancel: &CancelToken) {
+    cancel.cancel();
+    std::thread::sleep(GRACE);
+    // Where even this cannot be written, the exit status still says it.
+    let _ = writeln!(std::io::stderr(), "error: interrupted; what was acknowledged is kept");
+    std::process::exit(Exit::Interrupted.status().into());
 }
 
 /// Runs one command: `words` are the arguments, the program's name first.

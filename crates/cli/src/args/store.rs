@@ -99,11 +99,11 @@ pub(crate) struct AuditArgs {
     action: Option<Action>,
 
     /// Not before this time: 2026-11-21T12:00:00Z
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     since: Option<Timestamp>,
 
     /// Before this time
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     until: Option<Timestamp>,
 
     /// Only what went so
@@ -168,6 +168,11 @@ fn action(text: &str) -> Result<Action, String> {
         let known: Vec<&str> = Action::ALL.into_iter().map(Action::name).collect();
         format!("there are {}", known.join(", "))
     })
+}
+
+/// A moment, as RFC 3339 writes it.
+fn time(text: &str) -> Result<Timestamp, String> {
+    text.parse().map_err(|_| "say for example 2026-11-21T12:00:00Z".to_owned())
 }
 
 /// A span of time such as `30d`; a day has 24 hours.
