@@ -141,13 +141,7 @@ impl Tool {
         if spec.id() != self.id {
             return Err(format!("`{name}` says that it is {}, and is {}", self.id, spec.id()));
         }
-        let notes = Notes::new(self.description)
-            .and_then(|notes| notes.with_tags(self.tags))
-            .and_then(|notes| notes.with_examples(self.examples))
-            .and_then(|notes| match self.generated_from {
-                Some(task) => notes.with_generated_from(task),
-                None => Ok(notes),
-            });
+        let notes = Notes::from_parts(self.description, self.tags, self.generated_from, self.examples);
         Ok((spec, notes.map_err(|error| error.to_string())?))
     }
 }

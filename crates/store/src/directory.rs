@@ -40,6 +40,15 @@ pub enum Access {
     ReadOnly,
 }
 
+/// What to do where there is no store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WhenMissing {
+    /// Make one.
+    Make,
+    /// Refuse.
+    Refuse,
+}
+
 /// An open store's directory.
 pub(crate) struct Directory {
     root: Dir,
@@ -132,11 +141,11 @@ impl OpenError {
 }
 
 impl Directory {
-    /// Opens a store's directory, and makes it where there is none and `create` says so.
-    pub(crate) fn open(path: &Path, create: bool) -> Result<Self, OpenError> {
+    /// Opens a store's directory.
+    pub(crate) fn open(path: &Path, when_missing: WhenMissing) -> Result<Self, OpenError> {
         let shown = path.display().to_string();
         let disk = || Fault::disk(shown.clone());
-        if create {
+        if when_missing == WhenMissing::Make {
             let mut builder = std::fs::DirBuilder::new();
             std::os::unix::fs::DirBuilderExt::mode(builder.recursive(true), PRIVATE_FOLDER);
             match builder.create(path) {
@@ -157,7 +166,7 @@ impl Directory {
             return Err(OpenError::Owner { path: shown, owner, user });
         }
         let known = format_of(&root, &shown)?;
-        if !known && !create {
+        if !known && when_missing == WhenMissing::Refuse {
             return Err(OpenError::NoStore { path: shown, reason: format!("there is no `{FORMAT_FILE}` in it") });
         }
         let (access, lock) = match writable(&root, known) {

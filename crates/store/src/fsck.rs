@@ -8,7 +8,7 @@ use serde::Serialize;
 use toolcell_tool::{Status, ToolId};
 
 use crate::agreement::agreement;
-use crate::directory::Directory;
+use crate::directory::{Directory, WhenMissing};
 use crate::error::Fault;
 use crate::gc::referred_to;
 use crate::index::{Durability, FILE, Index};
@@ -104,7 +104,7 @@ pub enum Mending {
 /// # Errors
 /// Those of opening a store, and of the disk. What is wrong with what is stored is no error but the answer.
 pub fn fsck(path: &std::path::Path, mending: Mending) -> Result<Health, crate::OpenError> {
-    let directory = Directory::open(path, false)?;
+    let directory = Directory::open(path, WhenMissing::Refuse)?;
     if mending == Mending::Repair {
         directory.must_be_writable()?;
     }

@@ -11,7 +11,7 @@ use rusqlite::{OptionalExtension as _, Row, Transaction};
 use toolcell_tool::{IdPrefix, Notes, Status, ToolId, ToolName, ToolSpec};
 
 use crate::audit::{Audit, AuditConfig};
-use crate::directory::{Access, Directory, OpenError};
+use crate::directory::{Access, Directory, OpenError, WhenMissing};
 use crate::error::Fault;
 use crate::find::{FindError, ToolRef};
 use crate::index::{Durability, Index};
@@ -101,7 +101,7 @@ impl Store {
     /// `store-owner`, `store-newer`, `store-invalid`, `store-busy`, `integrity` where the index is damaged, and those of
     /// the disk.
     pub fn open(path: &Path, settings: &Settings) -> Result<Self, OpenError> {
-        Self::open_directory(Directory::open(path, true)?, settings)
+        Self::open_directory(Directory::open(path, WhenMissing::Make)?, settings)
     }
 
     /// Opens a store that is there.
@@ -109,7 +109,7 @@ impl Store {
     /// # Errors
     /// As [`Store::open`], and `store-invalid` where there is none.
     pub fn open_existing(path: &Path, settings: &Settings) -> Result<Self, OpenError> {
-        Self::open_directory(Directory::open(path, false)?, settings)
+        Self::open_directory(Directory::open(path, WhenMissing::Refuse)?, settings)
     }
 
     fn open_directory(directory: Directory, settings: &Settings) -> Result<Self, OpenError> {

@@ -152,13 +152,12 @@ impl Version {
 
     /// What is said about the tool.
     pub(crate) fn notes(&self) -> Result<Notes, String> {
-        let notes = Notes::new(self.description.clone())
-            .and_then(|notes| notes.with_tags(self.tags.iter().cloned()))
-            .and_then(|notes| notes.with_examples(self.examples.clone()))
-            .and_then(|notes| match &self.generated_from {
-                Some(task) => notes.with_generated_from(task.clone()),
-                None => Ok(notes),
-            });
+        let notes = Notes::from_parts(
+            self.description.clone(),
+            self.tags.clone(),
+            self.generated_from.clone(),
+            self.examples.clone(),
+        );
         notes.map_err(|error| error.to_string())
     }
 }

@@ -91,6 +91,23 @@ impl Notes {
         Ok(self)
     }
 
+    /// All of it at once, as it was kept or sent.
+    ///
+    /// # Errors
+    /// `notes-invalid`: as each part by itself.
+    pub fn from_parts(
+        description: String,
+        tags: Vec<String>,
+        generated_from: Option<String>,
+        examples: Vec<Value>,
+    ) -> Result<Self, NotesError> {
+        let notes = Self::new(description)?.with_tags(tags)?.with_examples(examples)?;
+        match generated_from {
+            Some(task) => notes.with_generated_from(task),
+            None => Ok(notes),
+        }
+    }
+
     /// What it does, for people and models.
     #[must_use]
     pub fn description(&self) -> &str {

@@ -17,7 +17,7 @@ use super::files::{CURRENT, HEAD, Part};
 use super::{
     Action, Attempt, Audit, AuditConfig, Contents, Details, Digest, Durability, Failure, Filter, Head, Order, Verdict,
 };
-use crate::directory::Directory;
+use crate::directory::{Directory, WhenMissing};
 
 const CONFIG: AuditConfig =
     AuditConfig { contents: Contents::Digests, durability: Durability::Unsynced, file_limit: 10 << 20 };
@@ -89,7 +89,7 @@ impl World {
 }
 
 fn open(path: &std::path::Path, config: AuditConfig) -> Audit {
-    Audit::open(&Directory::open(path, true).unwrap(), config).unwrap()
+    Audit::open(&Directory::open(path, WhenMissing::Make).unwrap(), config).unwrap()
 }
 
 fn at(number: u64) -> Timestamp {
