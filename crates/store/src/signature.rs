@@ -116,14 +116,18 @@ impl SecretKey {
     /// `key-invalid`, `key-locked`
     pub fn parse(text: &str, password: Option<String>) -> Result<Self, SignatureError> {
         let parsed = || minisign::SecretKeyBox::from_string(text);
-        if let Ok(key) = parsed().and_then(minisign::SecretKeyBox::into_unencrypted_secret_key) {
+        let wrong = match parsed().and_then(minisign::SecretKeyBox::into_unencrypted_secret_key) {
+            Ok(key) => return Ok(Self(key)),
+            Err(error) => error,
+        };
+        if let Some(key) = without_checksum(text) {
             return Ok(Self(key));
         }
         // No password is tried as an empty one: that tells a locked key from none.
         let key = parsed().and_then(|parsed| parsed.into_secret_key(Some(password.unwrap_or_default())));
         key.map(Self).map_err(|error| match error.kind() {
             minisign::ErrorKind::Verify => SignatureError::Locked,
-            _ => SignatureError::Key(error.to_string()),
+            _ => SignatureError::Key(wrong.to_string()),
         })
     }
 
@@ -133,7 +137,10 @@ impl SecretKey {
     /// `key-invalid`
     pub fn sign(&self, bundle: &[u8]) -> Result<Signature, SignatureError> {
         let trusted = format!("blake3:{}", blake3::hash(bundle).to_hex());
-        let signed = minisign::sign(None, &self.0, Cursor::new(bundle), Some(&trusted), Some(COMMENT));
+        let public = minisign::PublicKey::from_secret_key(&self.0);
+        let public = public.map_err(|error| SignatureError::Key(error.to_string()))?;
+        // Verified at once: not every key has a checksum.
+        let signed = minisign::sign(Some(&public), &self.0, Cursor::new(bundle), Some(&trusted), Some(COMMENT));
         signed.map(|signed| Signature(signed.into_string())).map_err(|error| SignatureError::Key(error.to_string()))
     }
 }
@@ -202,6 +209,13 @@ impl Store {
     }
 }
 
+/// A key without a password as the C program makes it: it leaves the checksum, the last 32 bytes, empty.
+fn without_checksum(text: &str) -> Option<minisign::SecretKey> {
+    let bytes = data_encoding::BASE64.decode(text.lines().nth(1)?.trim().as_bytes()).ok()?;
+    let empty = bytes.last_chunk::<32>()? == &[0; 32];
+    minisign::SecretKey::from_bytes(&bytes).ok().filter(|key| empty && !key.is_encrypted())
+}
+
 fn read(text: &str) -> Result<minisign::SignatureBox, SignatureError> {
     minisign::SignatureBox::from_string(text).map_err(|error| SignatureError::Form(error.to_string()))
 }
@@ -241,6 +255,24 @@ mod tests {
         assert_eq!(PublicKey::parse("RWQ").unwrap_err().code(), "key-invalid");
         assert_eq!(SecretKey::parse("x\ny", None).err().unwrap().code(), "key-invalid");
         assert_eq!(Signature::parse("x").unwrap_err().code(), "signature-invalid");
+    }
+
+    #[test]
+    fn a_key_that_the_c_program_made_has_no_checksum_and_signs() {
+        let pair = minisign::KeyPair::generate_unencrypted_keypair().unwrap();
+        let public = PublicKey::parse(&pair.pk.to_box().unwrap().into_string()).unwrap();
+        let made = |change: &dyn Fn(&mut [u8])| {
+            let mut bytes = pair.sk.to_bytes();
+            let end = bytes.len() - 32;
+            bytes[end..].fill(0);
+            change(&mut bytes);
+            SecretKey::parse(&format!("untrusted comment: key\n{}\n", data_encoding::BASE64.encode(&bytes)), None)
+        };
+        let signature = made(&|_| {}).unwrap().sign(b"bundle").unwrap();
+        assert_eq!(signature.signer(b"bundle", std::slice::from_ref(&public)).unwrap().to_string(), public.id());
+        // What no checksum tells, the signature does; and a wrong checksum is none.
+        assert_eq!(made(&|bytes| bytes[70] ^= 1).unwrap().sign(b"bundle").unwrap_err().code(), "key-invalid");
+        assert_eq!(made(&|bytes| bytes[157] ^= 1).err().unwrap().to_string(), "this is no minisign key: Corrupted key");
     }
 
     #[test]
