@@ -170,7 +170,7 @@ fn tool(store: &Store, entry: &Entry) -> Result<Tool, Unreadable> {
     let mut records = Vec::new();
     for hash in asked!(store.records(entry.id, usize::MAX)) {
         let record = asked!(store.record(hash)).unwrap();
-        assert_eq!(record.tool, entry.id);
+        assert_eq!(record.tool, Some(entry.id));
         records.push(String::from_utf8(record.body).unwrap());
     }
     let approvals = asked!(store.approvals(entry.id)).into_iter().map(|approval| {

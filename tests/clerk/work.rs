@@ -111,7 +111,7 @@ fn work(store: &Store, order: &Order) -> Result<Answer, Refusal> {
         Verb::Revoke(name) => drop::<usize>(store.revoke(found(name)?.id)?),
         Verb::Record(name, body) => {
             let (tool, body) = (found(name)?.id, body.clone().into_bytes());
-            store.keep_record(&Record { kind: "run".to_owned(), tool, at, body })?;
+            store.keep_record(&Record { kind: "run".to_owned(), tool: Some(tool), at, body })?;
         }
         Verb::Look(names) => {
             let state = State::of(store, names).map_err(|(code, message)| Refusal { code, message })?;

@@ -71,7 +71,7 @@ fn gc_says_what_it_would_collect_and_what_it_did() {
     let collected = on(&shelf, &["gc", "--json"]).json();
     assert_eq!((&collected["dry_run"], &collected["objects"]), (&json!(false), &json!(3)));
     assert_eq!(collected["bytes"], planned["bytes"]);
-    check(&on(&shelf, &["gc"]), 0, "0 objects, 0 bytes, and 0 unfinished files are collected\n", "");
+    check(&on(&shelf, &["gc"]), 0, "0 objects, 0 bytes, 0 run records, and 0 unfinished files are collected\n", "");
     assert_eq!(on(&shelf, &["audit", "--action", "gc", "--json"]).out.lines().count(), 3);
     for age in ["-3d", "soon", "", "1 fortnight"] {
         assert_eq!(on(&shelf, &["gc", &format!("--older-than={age}")]).status, 2, "{age}");

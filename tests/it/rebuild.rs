@@ -183,7 +183,7 @@ fn shelf_with_knowledge() -> Shelf {
         .store()
         .decide(&Approval { tool: hit, grants, decision: Decision::Approved, by: "me".to_owned(), at })
         .unwrap();
-    shelf.store().keep_record(&Record { kind: "run".to_owned(), tool: hit, at, body: b"{}".to_vec() }).unwrap();
+    shelf.store().keep_record(&Record { kind: "run".to_owned(), tool: Some(hit), at, body: b"{}".to_vec() }).unwrap();
     shelf.close();
     shelf
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use toolcell::store::{Approval, Decision, Entry, Record, Usage, WhenTaken};
+use toolcell::store::{Approval, Decision, Entry, Question, RUN, Record, Usage, WhenTaken};
 use toolcell::{Status, ToolId};
 
 use crate::shelf::{Shelf, made, returns};
@@ -162,12 +162,74 @@ fn an_approval_is_of_one_tool_with_one_set_of_grants() {
 }
 
 #[test]
+fn a_question_waits_for_an_answer_and_permits_nothing() {
+    let mut shelf = Shelf::new();
+    let (sum, other) = (shelf.tool("sum", &returns(1)), shelf.tool("other", &returns(1)));
+    let (net, kv) = (json!({"net": ["a.org"]}), json!({"kv": true}));
+    let at = |seconds| Timestamp::from_second(seconds).unwrap();
+    let ask =
+        |shelf: &Shelf, tool, grants: &Value, seconds| shelf.store().ask(tool, grants, "agent", at(seconds)).unwrap();
+    let question = |tool, grants: &Value, seconds| Question {
+        tool,
+        grants: grants.clone(),
+        by: "agent".to_owned(),
+        at: at(seconds),
+    };
+    ask(&shelf, sum, &net, 1);
+    ask(&shelf, other, &net, 2);
+    ask(&shelf, sum, &kv, 3);
+    // Who asks again does not push it forward.
+    ask(&shelf, sum, &net, 9);
+    shelf.reopen();
+    let pending = |shelf: &Shelf| shelf.store().pending(10).unwrap();
+    assert_eq!(pending(&shelf), [question(sum, &kv, 3), question(other, &net, 2), question(sum, &net, 1)]);
+    assert_eq!(shelf.store().pending(1).unwrap(), [question(sum, &kv, 3)]);
+    assert_eq!(shelf.store().decision(sum, &net).unwrap(), None);
+    assert_eq!(shelf.store().approvals(sum).unwrap(), []);
+
+    // An answer ends it, and is not asked for again.
+    let refused = approval(sum, &net, Decision::Refused, 4);
+    shelf.store().decide(&refused).unwrap();
+    ask(&shelf, sum, &net, 5);
+    assert_eq!(pending(&shelf), [question(sum, &kv, 3), question(other, &net, 2)]);
+    assert_eq!(shelf.store().approvals(sum).unwrap(), [refused]);
+    assert_eq!(shelf.store().revoke(sum).unwrap(), 1);
+    assert_eq!(pending(&shelf), [question(sum, &kv, 3), question(other, &net, 2)]);
+
+    // A tool that changed is another tool; one that nobody reaches needs no answer.
+    shelf.replace("sum", &returns(2));
+    shelf.delete("other").unwrap();
+    assert_eq!(pending(&shelf), []);
+    shelf.undelete("other").unwrap();
+    assert_eq!(pending(&shelf), [question(other, &net, 2)]);
+}
+
+#[test]
+fn records_are_read_by_their_kind() {
+    let shelf = Shelf::new();
+    let sum = shelf.tool("sum", &returns(1));
+    let keep = |kind: &str, tool, body: &str| {
+        let record = Record { kind: kind.to_owned(), tool, at: shelf.now(), body: body.as_bytes().to_vec() };
+        shelf.store().keep_record(&record).unwrap();
+        record
+    };
+    let (first, _) = (keep(RUN, Some(sum), "a"), keep("receipt", Some(sum), "b"));
+    let (last, nobodys) = (keep(RUN, Some(sum), "c"), keep(RUN, None, "d"));
+    let found = |limit| shelf.store().records_of_kind(sum, RUN, limit).unwrap();
+    let hash = |record: &Record| blake3::hash(&record.body);
+    assert_eq!(found(10), [(hash(&last), last.clone()), (hash(&first), first)]);
+    assert_eq!(found(1), [(hash(&last), last)]);
+    // Where no tool was found there is a record nevertheless.
+    assert_eq!(shelf.store().record(hash(&nobodys)).unwrap(), Some(nobodys));
+}
+
+#[test]
 fn a_record_is_found_by_its_hash() {
     let mut shelf = Shelf::new();
     let (sum, other) = (shelf.tool("sum", &returns(1)), shelf.tool("other", &returns(1)));
     let record = |tool, body: &str, seconds| {
         let at = Timestamp::from_second(seconds).unwrap();
-        Record { kind: "receipt".to_owned(), tool, at, body: body.as_bytes().to_vec() }
+        Record { kind: "receipt".to_owned(), tool: Some(tool), at, body: body.as_bytes().to_vec() }
     };
     let kept: Vec<_> = [(sum, "a", 3), (other, "b", 2), (sum, "c", 1)]
         .map(|(tool, body, at)| shelf.store().keep_record(&record(tool, body, at)).unwrap())

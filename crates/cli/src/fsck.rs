@@ -93,6 +93,7 @@ struct Gone {
     objects: u64,
     bytes: u64,
     unfinished: u64,
+    records: u64,
 }
 
 #[derive(Serialize)]
@@ -112,9 +113,9 @@ pub(crate) fn gc(args: &GcArgs, dir: &Path, json: bool, streams: &mut Streams<'_
             name: name.to_string(),
             id: id.to_string(),
         };
-        let Collected { objects, bytes, unfinished, .. } = collected;
+        let Collected { objects, bytes, unfinished, records, .. } = collected;
         let names = collected.names.iter().map(name).collect();
-        let gone = Gone { dry_run: args.dry_run, names, objects, bytes, unfinished };
+        let gone = Gone { dry_run: args.dry_run, names, objects, bytes, unfinished, records };
         writeln!(streams.output, "{}", serde_json::to_string(&gone).map_err(std::io::Error::from)?)?;
     } else {
         let (would, have) = if args.dry_run { ("would collect", "would be") } else { ("collected", "are") };
@@ -124,8 +125,8 @@ pub(crate) fn gc(args: &GcArgs, dir: &Path, json: bool, streams: &mut Streams<'_
         let (objects, bytes) = (collected.objects, size(collected.bytes));
         writeln!(
             streams.output,
-            "{objects} objects, {bytes}, and {} unfinished files {have} collected",
-            collected.unfinished
+            "{objects} objects, {bytes}, {} run records, and {} unfinished files {have} collected",
+            collected.records, collected.unfinished
         )?;
     }
     Ok(Exit::Done)

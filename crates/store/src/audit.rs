@@ -36,8 +36,11 @@ pub use line::Line;
 pub use query::{Filter, Lines, Order};
 pub use verify::{Problem, Verdict, What};
 
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use append::Appender;
-use files::{FOLDER, Files};
+use files::{FOLDER, Files, Kept};
 
 use crate::directory::Directory;
 use crate::error::Fault;
@@ -67,6 +70,8 @@ pub struct Audit {
     files: Files,
     config: AuditConfig,
     appender: Appender,
+    /// The number of a line that is in the log, or 0.
+    known: AtomicU64,
     /// Where nothing can be written: the directory.
     read_only: Option<String>,
 }
@@ -75,7 +80,8 @@ impl Audit {
     /// The log in the directory of a store.
     pub(crate) fn open(directory: &Directory, config: AuditConfig) -> Result<Self, Fault> {
         let read_only = directory.must_be_writable().is_err().then(|| directory.path().display().to_string());
-        Ok(Self { files: Files::new(directory.folder(FOLDER)?), config, appender: Appender::default(), read_only })
+        let files = Files::new(directory.folder(FOLDER)?);
+        Ok(Self { files, config, appender: Appender::default(), known: AtomicU64::new(0), read_only })
     }
 
     /// Appends the line of an attempt, and says which one it is. It waits while another process appends.
@@ -83,10 +89,12 @@ impl Audit {
     /// # Errors
     /// `store-read-only`; `disk-full` and `disk-failed`, and then there is no line.
     pub fn record(&self, attempt: &Attempt<'_>) -> Result<Head, Fault> {
-        match &self.read_only {
-            Some(path) => Err(Fault::ReadOnly { path: path.clone() }),
-            None => self.appender.append(&self.files, &self.config, attempt),
+        if let Some(path) = &self.read_only {
+            return Err(Fault::ReadOnly { path: path.clone() });
         }
+        let head = self.appender.append(&self.files, &self.config, attempt)?;
+        self.known.store(head.seq(), Ordering::Relaxed);
+        Ok(head)
     }
 
     /// Reads the whole log and says what is wrong with it. A head that was kept elsewhere must be in the chain.
@@ -97,6 +105,33 @@ impl Audit {
     /// `disk-failed`: a file cannot be read, or is no file.
     pub fn verify(&self, earlier: Option<&Head>) -> Result<Verdict, Fault> {
         verify::verify(&self.files, earlier)
+    }
+
+    /// The number of a line that is in the log already: a line that is appended from now on has a greater one.
+    pub(crate) fn known(&self) -> u64 {
+        self.known.load(Ordering::Relaxed)
+    }
+
+    /// Looks where the log ends, so that something is known.
+    pub(crate) fn look(&self) -> Result<(), Fault> {
+        if let Kept::Head(head) = self.files.head()? {
+            self.known.store(head.seq(), Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Which of these runs have a line after the one with this number.
+    pub(crate) fn runs_after(&self, after: u64, mut runs: HashSet<String>) -> Result<HashSet<String>, Fault> {
+        let mut found = HashSet::new();
+        for line in self.query(Filter::default(), Order::NewestFirst)? {
+            let line = line?;
+            if runs.is_empty() || line.seq.is_some_and(|seq| seq <= after) {
+                break;
+            }
+            let run = line.details.get("run").and_then(|run| run.as_str());
+            found.extend(run.and_then(|run| runs.take(run)));
+        }
+        Ok(found)
     }
 
     /// The lines that fit a filter, as the log is now.

@@ -6,6 +6,7 @@
 //! index.sqlite     what changes, and what finds things fast
 //! logs/            the audit log
 //! keys/            public keys of those whose bundles are trusted
+//! running/         runs that were begun and not ended yet, a file for each process that has some
 //! quarantine/      what was found to be wrong
 //! tmp/             what is being written
 //! lock, writer     locks: of the store while it is open, and of who writes

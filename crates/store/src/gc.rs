@@ -1,7 +1,7 @@
 //! Taking away what nobody can reach any more.
 //!
-//! Invariant: what a name leads to, its whole history, and what was deleted a short while ago, stay. First the index
-//! forgets; then, while nobody else writes, the files go that it does not refer to. Whoever stops in between leaves
+//! Invariant: what a name leads to, its whole history, receipts, and what was deleted or happened a short while ago, stay.
+//! First the index forgets; then, while nobody else writes, the files go that it does not refer to. Whoever stops in between leaves
 //! nothing but files for the next time.
 
 use std::collections::HashSet;
@@ -14,6 +14,7 @@ use toolcell_tool::{ToolId, ToolName};
 
 use crate::error::Fault;
 use crate::objects::Name;
+use crate::records::RUN;
 use crate::store::{Store, parsed};
 use crate::version::Event;
 
@@ -40,11 +41,14 @@ pub struct Collected {
     pub bytes: u64,
     /// Files that nobody finished writing.
     pub unfinished: u64,
+    /// Records of runs.
+    pub records: u64,
 }
 
 impl Store {
-    /// Collects what was deleted before a time, and what nothing refers to since before that time. Later files that
-    /// nothing refers to may be what an older copy of the index does not know: `fsck` tells of them.
+    /// Collects what was deleted before a time, the records of runs before that time, and what nothing refers to since
+    /// before that time. Later files that nothing refers to may be what an older copy of the index does not know: `fsck`
+    /// tells of them.
     ///
     /// # Errors
     /// `store-read-only`, and those of the disk.
@@ -56,17 +60,18 @@ impl Store {
             let names = deleted(transaction, deleted_before)?;
             let folded: HashSet<String> = names.iter().map(|(name, _)| name.folded()).collect();
             let gone = referred_to(transaction, |name| folded.contains(name))?;
-            Ok::<_, Fault>((names, folded, gone))
+            Ok::<_, Fault>((names, folded, gone, old_runs(transaction, deleted_before)?))
         };
-        let (names, folded, gone) = match mode {
+        let (names, folded, gone, records) = match mode {
             Mode::Plan => self.index.read(plan)?,
             Mode::Do => self.index.write(self.settings.durability, |transaction| {
                 let planned = plan(transaction)?;
                 planned.1.iter().try_for_each(|folded| forget(transaction, folded))?;
+                forget_runs(transaction, deleted_before)?;
                 Ok::<_, Fault>(planned)
             })?,
         };
-        let mut collected = Collected { names, ..Collected::default() };
+        let mut collected = Collected { names, records, ..Collected::default() };
         let before = system_time(deleted_before);
         let goes = |hash: &Hash| gone.contains(hash) || self.objects.modified(*hash).is_some_and(|time| time < before);
         match mode {
@@ -132,6 +137,18 @@ fn deleted(transaction: &Transaction<'_>, before: Timestamp) -> rusqlite::Result
         Ok((parsed(0, ToolName::parse(row.get_ref(0)?.as_str()?))?, ToolId::from_bytes(row.get(1)?)))
     })?;
     rows.collect()
+}
+
+/// How many runs there were before a time.
+fn old_runs(transaction: &Transaction<'_>, before: Timestamp) -> rusqlite::Result<u64> {
+    let sql = "SELECT count(*) FROM record WHERE kind = ? AND at < ?";
+    transaction.prepare_cached(sql)?.query_row((RUN, before.as_millisecond()), |row| row.get(0))
+}
+
+/// Lets the index forget the runs before a time.
+fn forget_runs(transaction: &Transaction<'_>, before: Timestamp) -> rusqlite::Result<usize> {
+    let sql = "DELETE FROM record WHERE kind = ? AND at < ?";
+    transaction.prepare_cached(sql)?.execute((RUN, before.as_millisecond()))
 }
 
 /// Lets the index forget a name and its tools. Records stay: they say what happened.

@@ -54,8 +54,8 @@ const TAKEN_OVER: [(&str, &str); 5] = [
         "INSERT OR IGNORE INTO cost SELECT num, ?2, ?3, ?4 FROM tool WHERE id = ?1",
     ),
     (
-        "SELECT tool, hash, kind, at, body FROM record ORDER BY num",
-        "INSERT OR IGNORE INTO record (tool, hash, kind, at, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "SELECT tool, hash, kind, at, body, run FROM record ORDER BY num",
+        "INSERT OR IGNORE INTO record (tool, hash, kind, at, body, run) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     ),
 ];
 /// What is taken over from one that is whole, besides.

@@ -70,24 +70,27 @@ CREATE TABLE cost (
     PRIMARY KEY (tool, what, bucket)
 ) STRICT, WITHOUT ROWID;
 
--- What people said to a tool with a set of grants.
+-- What people said to a tool with a set of grants, and what they were asked.
 CREATE TABLE approval (
     tool    BLOB    NOT NULL,
     grants  BLOB    NOT NULL,       -- the hash of their canonical form
     form    TEXT    NOT NULL,       -- that form
-    granted INTEGER NOT NULL,       -- 1 approved, 0 refused
+    granted INTEGER CHECK (granted IN (0, 1)), -- 1 approved, 0 refused, none where nobody decided yet
     by      TEXT    NOT NULL,
     at      INTEGER NOT NULL,
     PRIMARY KEY (tool, grants)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX approval_asked ON approval (at) WHERE granted IS NULL;
 
 -- Run records and receipts.
 CREATE TABLE record (
     num  INTEGER PRIMARY KEY,
     hash BLOB    NOT NULL UNIQUE,
     kind TEXT    NOT NULL,
-    tool BLOB    NOT NULL,
+    tool BLOB,                      -- none where no tool was found
     at   INTEGER NOT NULL,
-    body BLOB    NOT NULL
+    body BLOB    NOT NULL,
+    run  BLOB                       -- the run that it is the one record of
 ) STRICT;
 CREATE INDEX record_by_tool ON record (tool, num);
+CREATE UNIQUE INDEX record_by_run ON record (run) WHERE run IS NOT NULL;

@@ -3,7 +3,7 @@
 //! Invariant: what comes off the disk is checked against its hash on every read, and a tool against its identifier.
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use blake3::Hash;
 use jiff::Timestamp;
@@ -15,9 +15,10 @@ use crate::directory::{Access, Directory, OpenError, WhenMissing};
 use crate::error::Fault;
 use crate::find::{FindError, ToolRef};
 use crate::index::{Durability, Index};
+use crate::journal::Journal;
 use crate::objects::{Found, Objects};
 use crate::rebuild::MARK;
-use crate::usage::Waiting;
+use crate::together::Waiting;
 use crate::version::{Scores, Version};
 
 /// How a store is kept.
@@ -55,9 +56,11 @@ pub struct Store {
     pub(crate) directory: Directory,
     pub(crate) objects: Objects,
     pub(crate) index: Index,
-    audit: Audit,
+    pub(crate) audit: Audit,
     pub(crate) settings: Settings,
     pub(crate) waiting: Mutex<Vec<Waiting>>,
+    /// The runs of this process, once it has begun one.
+    pub(crate) journal: Mutex<Option<Arc<Journal>>>,
 }
 
 /// What the index keeps about a tool.
@@ -119,7 +122,15 @@ impl Store {
         let objects = Objects::open(&directory)?;
         let index = Index::open(&directory)?;
         let audit = Audit::open(&directory, settings.audit)?;
-        Ok(Self { directory, objects, index, audit, settings: settings.clone(), waiting: Mutex::default() })
+        Ok(Self {
+            directory,
+            objects,
+            index,
+            audit,
+            settings: settings.clone(),
+            waiting: Mutex::default(),
+            journal: Mutex::default(),
+        })
     }
 
     /// Where it is.

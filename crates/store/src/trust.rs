@@ -1,7 +1,7 @@
-//! How far a tool is trusted: its status, and what people approved.
+//! How far a tool is trusted: its status, what people approved, and what they were asked.
 //!
 //! Invariant: an approval is of one tool with one set of grants. A tool that changed is another tool, and another set of
-//! grants is another question.
+//! grants is another question. A question that nobody answered permits nothing.
 
 use jiff::Timestamp;
 use rusqlite::OptionalExtension as _;
@@ -10,6 +10,7 @@ use toolcell_tool::{Status, ToolId, canonical};
 
 use crate::error::Fault;
 use crate::find::FindError;
+use crate::index::Durability;
 use crate::store::{Store, by_id, parsed, time};
 
 /// What somebody said to a tool with a set of grants.
@@ -24,6 +25,19 @@ pub struct Approval {
     /// Who said it.
     pub by: String,
     /// When.
+    pub at: Timestamp,
+}
+
+/// What somebody is asked about a tool with a set of grants, and nobody answered yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// The tool.
+    pub tool: ToolId,
+    /// The grants, in canonical form.
+    pub grants: Value,
+    /// Who wanted to run it.
+    pub by: String,
+    /// When that was, the first time.
     pub at: Timestamp,
 }
 
@@ -87,7 +101,7 @@ impl Store {
         })
     }
 
-    /// Keeps what somebody said, in place of what was said before.
+    /// Keeps what somebody said, in place of what was said or asked before.
     ///
     /// # Errors
     /// Those of the disk.
@@ -104,27 +118,74 @@ impl Store {
         })
     }
 
-    /// What was said to a tool with exactly these grants.
+    /// Keeps the question whether a tool may have these grants, unless it was asked or answered before. A loss of power
+    /// may take it: it is asked again with the next run.
+    ///
+    /// # Errors
+    /// `store-read-only`, and those of the disk.
+    pub fn ask(&self, tool: ToolId, grants: &Value, by: &str, at: Timestamp) -> Result<(), Fault> {
+        let form = form(grants)?;
+        let grants = blake3::hash(form.as_bytes());
+        let known = self.index.read(|transaction| {
+            let sql = "SELECT EXISTS (SELECT 1 FROM approval WHERE tool = ? AND grants = ?)";
+            let mut statement = transaction.prepare_cached(sql)?;
+            Ok::<bool, Fault>(statement.query_row((tool.as_bytes(), grants.as_bytes()), |row| row.get(0))?)
+        })?;
+        if known {
+            return Ok(());
+        }
+        self.index.write(Durability::Unsynced, |transaction| {
+            let sql = "INSERT OR IGNORE INTO approval (tool, grants, form, by, at) VALUES (?, ?, ?, ?, ?)";
+            let row = (tool.as_bytes(), grants.as_bytes(), &form, by, at.as_millisecond());
+            transaction.prepare_cached(sql)?.execute(row)?;
+            Ok(())
+        })
+    }
+
+    /// What nobody answered yet about tools that names lead to, the newest first.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn pending(&self, limit: usize) -> Result<Vec<Question>, Fault> {
+        self.index.read(|transaction| {
+            let sql = "SELECT tool, form, by, at FROM approval WHERE granted IS NULL \
+                       AND EXISTS (SELECT 1 FROM tool AS known WHERE known.id = approval.tool AND current = 1) \
+                       ORDER BY at DESC, tool, grants LIMIT ?";
+            let mut statement = transaction.prepare_cached(sql)?;
+            let rows = statement.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
+                Ok(Question {
+                    tool: ToolId::from_bytes(row.get(0)?),
+                    grants: parsed(1, serde_json::from_str(row.get_ref(1)?.as_str()?))?,
+                    by: row.get(2)?,
+                    at: time(row, 3)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// What was said to a tool with exactly these grants; nothing where nobody answered yet.
     ///
     /// # Errors
     /// Those of the disk.
     pub fn decision(&self, tool: ToolId, grants: &Value) -> Result<Option<Decision>, Fault> {
         let grants = blake3::hash(form(grants)?.as_bytes());
         self.index.read(|transaction| {
-            let sql = "SELECT granted FROM approval WHERE tool = ? AND grants = ?";
+            let sql = "SELECT granted FROM approval WHERE tool = ? AND grants = ? AND granted IS NOT NULL";
             let mut statement = transaction.prepare_cached(sql)?;
             let granted = statement.query_row((tool.as_bytes(), grants.as_bytes()), |row| row.get(0)).optional()?;
             Ok(granted.map(decision))
         })
     }
 
-    /// All that was said to a tool.
+    /// All that was said to a tool. What it is asked is not among it: see [`Store::pending`].
     ///
     /// # Errors
     /// Those of the disk.
     pub fn approvals(&self, tool: ToolId) -> Result<Vec<Approval>, Fault> {
         self.index.read(|transaction| {
-            let sql = "SELECT form, granted, by, at FROM approval WHERE tool = ? ORDER BY at, grants";
+            let sql = "SELECT form, granted, by, at FROM approval WHERE tool = ? AND granted IS NOT NULL \
+                       ORDER BY at, grants";
             let mut statement = transaction.prepare_cached(sql)?;
             let rows = statement.query_map([tool.as_bytes()], |row| {
                 Ok(Approval {
@@ -139,7 +200,7 @@ impl Store {
         })
     }
 
-    /// Makes a tool as good as new, if it is known: unverified, and approved by nobody.
+    /// Makes a tool as good as new, if it is known: unverified, approved by nobody, and not asked about.
     pub(crate) fn distrust(&self, id: ToolId) -> Result<(), Fault> {
         let known = self.index.read(|transaction| {
             let sql =
@@ -157,13 +218,14 @@ impl Store {
         })
     }
 
-    /// Takes back what was said to a tool, whatever it was, and says how much that was.
+    /// Takes back what was said to a tool, whatever it was, and says how much that was. What nobody answered stays.
     ///
     /// # Errors
     /// Those of the disk.
     pub fn revoke(&self, tool: ToolId) -> Result<usize, Fault> {
         self.index.write(self.settings.durability, |transaction| {
-            Ok(transaction.prepare_cached("DELETE FROM approval WHERE tool = ?")?.execute([tool.as_bytes()])?)
+            let sql = "DELETE FROM approval WHERE tool = ? AND granted IS NOT NULL";
+            Ok(transaction.prepare_cached(sql)?.execute([tool.as_bytes()])?)
         })
     }
 }

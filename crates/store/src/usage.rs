@@ -1,13 +1,11 @@
 //! What running a tool showed.
 //!
-//! Invariant: what is acknowledged is in the index. Threads that record at the same moment share one transaction: the
-//! first that comes to the writer takes along what the others have laid down.
+//! Invariant: what is acknowledged is in the index; see `together.rs`.
 //!
 //! Costs are kept as sketches (`DDSketch`, arXiv 1908.10693): counts of buckets whose bounds grow by two per cent, so a
 //! percentile is within one per cent of the true one, however many runs there were.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -15,8 +13,8 @@ use rusqlite::{OptionalExtension as _, Transaction};
 use toolcell_tool::ToolId;
 
 use crate::error::Fault;
-use crate::index::Durability;
 use crate::store::{Entry, Store};
+use crate::together::{Kept, RecordError};
 
 /// What a success adds to the confidence in a tool, in ten-thousandths.
 const UP: i64 = 200;
@@ -72,31 +70,6 @@ pub struct Percentiles {
     pub p99: u64,
 }
 
-/// An event that waits for the writer, and where its result is laid down.
-pub(crate) struct Waiting {
-    event: UsageEvent,
-    done: Arc<OnceLock<Result<(), Arc<Fault>>>>,
-}
-
-/// A run could not be recorded.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error(transparent)]
-pub struct RecordError(Arc<Fault>);
-
-impl RecordError {
-    /// The stable code of this error.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        self.0.code()
-    }
-
-    /// What to do next.
-    #[must_use]
-    pub fn hint(&self) -> &'static str {
-        self.0.hint()
-    }
-}
-
 impl Store {
     /// Records a run. What is recorded outlasts the process at once, and a loss of power with the next change of a tool.
     ///
@@ -105,22 +78,7 @@ impl Store {
     /// # Errors
     /// `store-read-only`, and those of the disk.
     pub fn record_usage(&self, event: UsageEvent) -> Result<(), RecordError> {
-        let done = Arc::new(OnceLock::new());
-        self.waiting().push(Waiting { event, done: Arc::clone(&done) });
-        self.index.write_each(
-            Durability::Unsynced,
-            || std::mem::take(&mut *self.waiting()),
-            |transaction, waiting: &Waiting| record(transaction, &waiting.event),
-            |batch, written| {
-                let written = written.map_err(Arc::new);
-                for waiting in batch {
-                    // It is set once only, here.
-                    let _ = waiting.done.set(written.clone());
-                }
-            },
-        );
-        // Without a result, whoever took the event along did not come back.
-        done.get().cloned().unwrap_or_else(|| Err(Arc::new(Fault::Busy))).map_err(RecordError)
+        self.keep_together(Kept { record: None, usage: Some(event) })
     }
 
     /// What all runs of a tool showed.
@@ -141,13 +99,9 @@ impl Store {
             })
         })
     }
-
-    fn waiting(&self) -> std::sync::MutexGuard<'_, Vec<Waiting>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-fn record(transaction: &Transaction<'_>, event: &UsageEvent) -> Result<(), Fault> {
+pub(crate) fn record(transaction: &Transaction<'_>, event: &UsageEvent) -> Result<(), Fault> {
     let success = event.failure.is_none();
     let step = if success { UP } else { -DOWN };
     let sql = "UPDATE tool SET runs = runs + 1, successes = successes + ?, last_used_at = max(last_used_at, ?), \

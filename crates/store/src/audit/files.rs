@@ -98,6 +98,12 @@ impl Files {
         }
     }
 
+    /// What the head file says while nobody appends.
+    pub(super) fn head(&self) -> Result<Kept, Fault> {
+        let lock = self.lock_shared().map_err(fault(HEAD))?;
+        lock.as_ref().map_or(Ok(Kept::Nothing), Locked::head)
+    }
+
     /// Keeps others from appending, where there is a head file.
     fn lock_shared(&self) -> io::Result<Option<Locked>> {
         let Some(file) = found(self.open(HEAD, private().read(true)))? else { return Ok(None) };

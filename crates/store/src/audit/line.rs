@@ -56,6 +56,7 @@ pub(super) fn render(
             count: details.count,
             status: details.status,
             replaced: details.replaced,
+            run: details.run.as_deref().map(|run| cuts.characters("run", run)),
             message: message.map(|message| cuts.bytes("message", message, MESSAGE_LIMIT)),
             repaired,
             cut: cuts.0,
@@ -105,6 +106,8 @@ struct Recorded<'a> {
     status: Option<Change>,
     #[serde(skip_serializing_if = "Option::is_none")]
     replaced: Option<ToolId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,0 +1,281 @@
+//! Runs that were begun and not ended yet, in a file that outlasts the process.
+//!
+//! ```text
+//! running/00c0ffee00c0ffee   slots of 1 KiB: checksum, number of the run, line of the log before it, length, payload
+//! ```
+//!
+//! Invariant: a journal is locked as long as somebody is responsible for its runs: the process that begins them, or one
+//! that closes those of a process that is gone. It is in its place with its lock only, and is taken away when nothing in
+//! it is open. A slot whose checksum does not fit is no run: it is free, or was being written when the power went.
+
+use std::fs::{File, TryLockError};
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::io::{self, ErrorKind, Read as _};
+use std::os::unix::fs::FileExt as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cap_std::fs::Dir;
+
+use crate::directory::{Directory, private};
+use crate::error::Fault;
+use crate::objects::names;
+use crate::run_id::RunId;
+
+/// The folder of the journals, in the directory of the store.
+pub(crate) const FOLDER: &str = "running";
+/// A slot never crosses a page, so that one write changes it whole or not at all.
+const SLOT: usize = 1024;
+/// The first half of a hash over what comes after it in the slot. All zeros: the slot is free.
+const CHECKSUM: usize = 16;
+/// Checksum, number of the run, line of the log before it, length of the payload: eight bytes each, but the first.
+const HEADER: usize = CHECKSUM + 3 * 8;
+/// The longest payload of a run, in bytes.
+pub const PAYLOAD_LIMIT: usize = SLOT - HEADER;
+/// So many slots are read of a journal: more than that did nobody begin at once.
+const SLOTS_LIMIT: u64 = 1 << 16;
+
+/// A journal, while it is locked.
+pub(crate) struct Journal {
+    folder: Dir,
+    id: u64,
+    file: File,
+    slots: Mutex<Slots>,
+}
+
+/// Which slots are used.
+#[derive(Default)]
+struct Slots {
+    /// The number of the next run.
+    next: u64,
+    /// How many slots the file has.
+    count: u64,
+    /// Those that no run is in.
+    free: Vec<u64>,
+    /// Those whose runs nobody is going to end: they wait to be closed as interrupted.
+    left: Vec<u64>,
+}
+
+/// A run in its slot. Dropped without having ended, it stays there, and is found with those that were interrupted.
+pub(crate) struct Slot {
+    journal: Arc<Journal>,
+    /// None once it is free again.
+    number: Option<u64>,
+}
+
+/// What is in a slot.
+pub(crate) struct Open {
+    pub(crate) slot: Slot,
+    pub(crate) run: RunId,
+    /// The number of a line of the log that is before the line of the run.
+    pub(crate) after: u64,
+    pub(crate) payload: Vec<u8>,
+}
+
+impl Journal {
+    /// A new journal, in which nothing is begun yet.
+    pub(crate) fn make(directory: &Directory) -> Result<Self, Fault> {
+        let (folder, tmp) = (directory.folder(FOLDER)?, directory.folder("tmp")?);
+        // Two keys of the standard library's hash maps are never the same, and come from the system's random numbers.
+        let id = std::collections::hash_map::RandomState::new().build_hasher().finish();
+        let name = name(id);
+        let unlocked = format!("{FOLDER}.{name}");
+        let made = || {
+            let file = tmp.open_with(&unlocked, private().create_new(true).read(true).write(true))?.into_std();
+            file.try_lock()?;
+            tmp.rename(&unlocked, &folder, &name)?;
+            Ok(file)
+        };
+        match made() {
+            Ok(file) => Ok(Self { folder, id, file, slots: Mutex::new(Slots { next: 1, ..Slots::default() }) }),
+            Err(error) => {
+                // Where even this fails, `gc` takes it away.
+                let _ = tmp.remove_file(&unlocked);
+                Err(fault(&name)(error))
+            }
+        }
+    }
+
+    /// The journals of processes that are gone. Those that somebody else is closing are left to them.
+    pub(crate) fn orphans(directory: &Directory) -> Result<Vec<Arc<Self>>, Fault> {
+        if directory.root().symlink_metadata(FOLDER).is_err() {
+            return Ok(Vec::new());
+        }
+        let names = names(&directory.folder(FOLDER)?).map_err(Fault::disk(FOLDER))?;
+        let ids = names.iter().filter_map(|name| id(name));
+        ids.filter_map(|id| Self::orphan(directory, id).transpose()).collect()
+    }
+
+    fn orphan(directory: &Directory, id: u64) -> Result<Option<Arc<Self>>, Fault> {
+        let folder = directory.folder(FOLDER)?;
+        let name = name(id);
+        let locked = || -> io::Result<Option<File>> {
+            // What else somebody put there is none of ours.
+            if !folder.symlink_metadata(&name).is_ok_and(|metadata| metadata.is_file()) {
+                return Ok(None);
+            }
+            let file = match folder.open_with(&name, private().read(true).write(true)) {
+                Ok(file) => file.into_std(),
+                // Somebody else was faster.
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(error),
+            };
+            match file.try_lock() {
+                Ok(()) => Ok(Some(file)),
+                Err(TryLockError::WouldBlock) => Ok(None),
+                Err(TryLockError::Error(error)) => Err(error),
+            }
+        };
+        let Some(file) = locked().map_err(fault(&name))? else { return Ok(None) };
+        let journal = Self { folder, id, file, slots: Mutex::default() };
+        let bytes = journal.read().map_err(fault(&name))?;
+        {
+            let mut slots = journal.slots();
+            for (number, slot) in (0..).zip(bytes.chunks(SLOT)) {
+                slots.count += 1;
+                if parse(slot).is_some() { slots.left.push(number) } else { slots.free.push(number) }
+            }
+        }
+        Ok(Some(Arc::new(journal)))
+    }
+
+    /// Begins a run: once this returns it is found, whatever becomes of the process.
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        after: u64,
+        payload: impl FnOnce(&RunId) -> Vec<u8>,
+    ) -> Result<(Slot, RunId), Fault> {
+        let run = self.next_run();
+        let payload = payload(&run);
+        if payload.len() > PAYLOAD_LIMIT {
+            let message = format!("what a run begins with is {} bytes, the limit is {PAYLOAD_LIMIT}", payload.len());
+            return Err(fault(&name(self.id))(io::Error::new(ErrorKind::InvalidInput, message)));
+        }
+        let number = self.take_slot();
+        let slot = Slot { journal: Arc::clone(self), number: Some(number) };
+        match self.file.write_all_at(&render(run.number(), after, &payload), offset(number)) {
+            Ok(()) => Ok((slot, run)),
+            Err(error) => {
+                // What was begun in part is not begun.
+                slot.clear().map_err(fault(&name(self.id)))?;
+                Err(fault(&name(self.id))(error))
+            }
+        }
+    }
+
+    /// The runs that nobody is going to end, for whoever closes them.
+    pub(crate) fn take_left(self: &Arc<Self>) -> Result<Vec<Open>, Fault> {
+        if self.slots().left.is_empty() {
+            return Ok(Vec::new());
+        }
+        let bytes = self.read().map_err(fault(&name(self.id)))?;
+        let left = std::mem::take(&mut self.slots().left);
+        let open = |number: u64| {
+            let slot = Slot { journal: Arc::clone(self), number: Some(number) };
+            let bytes = usize::try_from(number).ok().and_then(|number| bytes.chunks(SLOT).nth(number));
+            let (run, after, payload) = bytes.and_then(parse)?;
+            Some(Open { slot, run: RunId::new(self.id, run), after, payload: payload.to_vec() })
+        };
+        Ok(left.into_iter().filter_map(open).collect())
+    }
+
+    fn next_run(&self) -> RunId {
+        let mut slots = self.slots();
+        slots.next += 1;
+        RunId::new(self.id, slots.next - 1)
+    }
+
+    fn take_slot(&self) -> u64 {
+        let mut slots = self.slots();
+        slots.free.pop().unwrap_or_else(|| {
+            slots.count += 1;
+            slots.count - 1
+        })
+    }
+
+    fn read(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut from_start = &self.file;
+        io::Seek::rewind(&mut from_start)?;
+        from_start.take(SLOTS_LIMIT * SLOT as u64).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// A thread that panicked left the slots as they should be.
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Journal {
+    /// Where nothing is open, nothing is to be found.
+    fn drop(&mut self) {
+        let slots = self.slots();
+        if slots.free.len() as u64 == slots.count {
+            // An empty journal that stays is taken away by whoever looks for runs next.
+            let _ = self.folder.remove_file(name(self.id));
+        }
+    }
+}
+
+impl Slot {
+    /// Makes the slot free: the run has ended.
+    pub(crate) fn clear(mut self) -> io::Result<()> {
+        let Some(number) = self.number else { return Ok(()) };
+        self.journal.file.write_all_at(&[0; CHECKSUM], offset(number))?;
+        self.number = None;
+        self.journal.slots().free.push(number);
+        Ok(())
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if let Some(number) = self.number {
+            self.journal.slots().left.push(number);
+        }
+    }
+}
+
+fn render(run: u64, after: u64, payload: &[u8]) -> Vec<u8> {
+    let mut slot = Vec::with_capacity(HEADER + payload.len());
+    slot.resize(CHECKSUM, 0);
+    for number in [run, after, payload.len() as u64] {
+        slot.extend(number.to_le_bytes());
+    }
+    slot.extend(payload);
+    let checksum = checksum(&slot[CHECKSUM..]);
+    slot[..CHECKSUM].copy_from_slice(&checksum);
+    slot
+}
+
+/// The run in a slot, the line before it, and its payload; none where there is no run.
+fn parse(slot: &[u8]) -> Option<(u64, u64, &[u8])> {
+    let number = |at: usize| Some(u64::from_le_bytes(slot.get(at..at + 8)?.try_into().ok()?));
+    let [run, after, length] = [number(CHECKSUM)?, number(CHECKSUM + 8)?, number(CHECKSUM + 16)?];
+    let end = HEADER.checked_add(usize::try_from(length).ok()?)?;
+    let content = slot.get(CHECKSUM..end)?;
+    (slot[..CHECKSUM] == checksum(content)).then_some((run, after, &slot[HEADER..end]))
+}
+
+fn checksum(content: &[u8]) -> [u8; CHECKSUM] {
+    let mut half = [0; CHECKSUM];
+    half.copy_from_slice(&blake3::hash(content).as_bytes()[..CHECKSUM]);
+    half
+}
+
+fn offset(slot: u64) -> u64 {
+    slot * SLOT as u64
+}
+
+fn name(id: u64) -> String {
+    format!("{id:016x}")
+}
+
+/// The journal with a name; none where it is not one.
+fn id(text: &str) -> Option<u64> {
+    u64::from_str_radix(text, 16).ok().filter(|id| name(*id) == text)
+}
+
+fn fault(name: &str) -> impl FnOnce(io::Error) -> Fault {
+    Fault::disk(format!("{FOLDER}/{name}"))
+}

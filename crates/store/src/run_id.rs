@@ -1,0 +1,99 @@
+//! What a run is known by.
+//!
+//! Invariant: no two runs of a store have the same identifier: it is that of a journal, which is made by chance, and the
+//! number of the run in it.
+
+use std::fmt;
+
+/// What identifiers of runs begin with.
+const MARK: &str = "r_";
+/// The digits of a journal.
+const DIGITS: usize = 16;
+
+/// The identifier of a run: `r_`, the 16 hexadecimal digits of the journal that it was begun in, `-`, and its number
+/// there.
+///
+/// # Examples
+/// ```
+/// use toolcell_store::RunId;
+///
+/// let run: RunId = "r_00c0ffee00c0ffee-1f".parse()?;
+/// assert_eq!(run.to_string(), "r_00c0ffee00c0ffee-1f");
+/// assert!("r_1f".parse::<RunId>().is_err());
+/// # Ok::<(), toolcell_store::RunIdError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RunId {
+    journal: u64,
+    number: u64,
+}
+
+impl RunId {
+    pub(crate) const fn new(journal: u64, number: u64) -> Self {
+        Self { journal, number }
+    }
+
+    /// Its number in its journal.
+    pub(crate) const fn number(self) -> u64 {
+        self.number
+    }
+
+    /// As the index has it: later runs of a journal come after earlier ones.
+    pub(crate) fn to_bytes(self) -> [u8; 16] {
+        ((u128::from(self.journal) << 64) | u128::from(self.number)).to_be_bytes()
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{MARK}{:0DIGITS$x}-{:x}", self.journal, self.number)
+    }
+}
+
+impl std::str::FromStr for RunId {
+    type Err = RunIdError;
+
+    fn from_str(text: &str) -> Result<Self, RunIdError> {
+        let number = |text: &str| u64::from_str_radix(text, 16).map_err(|_| RunIdError);
+        let (journal, run) = text.strip_prefix(MARK).and_then(|text| text.split_once('-')).ok_or(RunIdError)?;
+        let id = Self { journal: number(journal)?, number: number(run)? };
+        // There is one way to write it.
+        if id.to_string() == text { Ok(id) } else { Err(RunIdError) }
+    }
+}
+
+/// It is no identifier of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("no identifier of a run: it is `r_`, 16 hexadecimal digits, `-` and more of them")]
+pub struct RunIdError;
+
+impl RunIdError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        "run-invalid"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_written_as_an_identifier_is_one() {
+        let run = RunId::new(0xab, 0x12);
+        assert_eq!(run.to_string(), "r_00000000000000ab-12");
+        assert_eq!("r_00000000000000ab-12".parse(), Ok(run));
+        for wrong in
+            ["", "r_", "r_-", "r_ab-12", "r_00000000000000AB-12", "r_00000000000000ab-012", "r_+0000000000000ab-12"]
+        {
+            assert_eq!(wrong.parse::<RunId>(), Err(RunIdError), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn later_runs_of_a_journal_come_after_earlier_ones_in_the_index() {
+        assert!(RunId::new(1, 255).to_bytes() < RunId::new(1, 256).to_bytes());
+        assert!(RunId::new(1, u64::MAX).to_bytes() < RunId::new(2, 0).to_bytes());
+    }
+}

@@ -1,0 +1,303 @@
+//! What is promised of runs, tried on a store.
+#![expect(clippy::disallowed_methods, reason = "the tests look at the journals and damage them")]
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use toolcell_tool::{Draft, Notes, ToolId, ToolName, ToolSpec};
+
+use super::*;
+use crate::audit::{Action, Filter, Order};
+use crate::{RUN, Registration, Scores, Settings, ToolRef, WhenTaken};
+
+/// A store in a directory of its own.
+struct World {
+    folder: tempfile::TempDir,
+    store: Store,
+    tool: ToolId,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), &Settings::default()).unwrap();
+        let draft = Draft::from_bytes("sum.js", b"const execute = () => 1").unwrap();
+        let name = ToolName::parse("sum").unwrap();
+        let spec = ToolSpec::new(name, &draft, serde_json::Value::Null, serde_json::Value::Null).unwrap();
+        let notes = Notes::new("One").unwrap();
+        let scores = Scores { safety: 1.0, quality: 1.0 };
+        let registration = Registration { spec: &spec, notes: &notes, scores, at: at(0) };
+        store.put(&registration, WhenTaken::Refuse).unwrap();
+        Self { folder, store, tool: spec.id() }
+    }
+
+    /// The store as another process has it.
+    fn again(&self) -> Store {
+        Store::open(self.folder.path(), &Settings::default()).unwrap()
+    }
+
+    fn end<'a>(&self, run: RunId, outcome: &'static str) -> RunEnd<'a> {
+        end(self.tool, run, outcome)
+    }
+
+    /// Begins some runs and goes, as a process that is killed does.
+    fn killed(&self, begun: usize) -> Vec<RunId> {
+        let store = self.again();
+        let begun: Vec<Begun> = (0..begun).map(|_| store.begin_run(payload).unwrap()).collect();
+        begun.iter().map(Begun::run).collect()
+    }
+
+    fn journals(&self) -> Vec<PathBuf> {
+        let Ok(entries) = std::fs::read_dir(self.folder.path().join("running")) else { return Vec::new() };
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+
+    /// How each run ended, as its one record says and its one line, in the order of the lines.
+    fn ended(&self) -> Vec<(String, String)> {
+        let store = self.again();
+        let records = store.records_of_kind(self.tool, RUN, usize::MAX).unwrap();
+        let mut bodies: Vec<String> =
+            records.into_iter().map(|(_, record)| String::from_utf8(record.body).unwrap()).collect();
+        let lines = store.audit().query(Filter::default(), Order::OldestFirst).unwrap();
+        let ended = lines.map(|line| {
+            let line = line.unwrap();
+            let said = |field: &str| line.details[field].as_str().unwrap().to_owned();
+            let (run, outcome) = (said("run"), said("outcome"));
+            let body =
+                bodies.iter().position(|said| *said == body(&run, &outcome)).expect("a record that says the same");
+            bodies.remove(body);
+            (run, outcome)
+        });
+        let ended = ended.collect();
+        assert_eq!(bodies, Vec::<String>::new(), "records without a line");
+        ended
+    }
+
+    fn counted(&self) -> u64 {
+        self.again().find(&ToolRef::parse("sum").unwrap()).unwrap().runs
+    }
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+fn payload(run: &RunId) -> Vec<u8> {
+    format!("begun {run}").into_bytes()
+}
+
+fn body(run: &str, outcome: &str) -> String {
+    format!(r#"{{"run":"{run}","outcome":"{outcome}"}}"#)
+}
+
+fn end<'a>(tool: ToolId, run: RunId, outcome: &'static str) -> RunEnd<'a> {
+    let body = body(&run.to_string(), outcome).into_bytes();
+    let mut attempt = Attempt { tool: Some(tool), ..Attempt::new(Action::RunDynamicTool, at(1)) };
+    attempt.details.outcome = Some(outcome);
+    let duration = Duration::from_micros(20);
+    let usage = UsageEvent { tool, at: at(1), failure: None, fuel: 1, duration };
+    RunEnd { usage: Some(usage), record: Record { kind: RUN.to_owned(), tool: Some(tool), at: at(1), body }, attempt }
+}
+
+/// Closes what was interrupted, and says what that was.
+fn close(world: &World, store: &Store) -> Vec<(RunId, Vec<u8>)> {
+    let interrupted = store.interrupted_runs().unwrap();
+    let closed = interrupted.into_iter().map(|interrupted| {
+        store.end_run(interrupted.begun, world.end(interrupted.run, "interrupted")).unwrap();
+        (interrupted.run, interrupted.payload)
+    });
+    closed.collect()
+}
+
+fn said(runs: &[RunId], outcome: &str) -> Vec<(String, String)> {
+    runs.iter().map(|run| (run.to_string(), outcome.to_owned())).collect()
+}
+
+#[test]
+fn a_run_that_ends_leaves_its_record_its_line_its_usage_and_nothing_else() {
+    let world = World::new();
+    let mut runs = Vec::new();
+    for _ in 0..3 {
+        let begun = world.store.begin_run(payload).unwrap();
+        runs.push(begun.run());
+        let hash = world.store.end_run(begun, world.end(runs[runs.len() - 1], "returned")).unwrap();
+        assert_eq!(world.store.record_of(runs[runs.len() - 1]).unwrap(), world.store.record(hash).unwrap());
+    }
+    assert_eq!((world.ended(), world.counted()), (said(&runs, "returned"), 3));
+    assert_eq!(world.store.interrupted_runs().unwrap().len(), 0);
+    // One after the other takes one slot.
+    assert_eq!(world.journals().len(), 1);
+    assert!(std::fs::metadata(&world.journals()[0]).unwrap().len() <= 1024);
+    let World { folder, store, .. } = world;
+    drop(store);
+    assert_eq!(std::fs::read_dir(folder.path().join("running")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_store_that_begins_nothing_has_no_journal() {
+    let world = World::new();
+    assert_eq!(world.store.interrupted_runs().unwrap().len(), 0);
+    assert!(!world.folder.path().join("running").exists());
+}
+
+#[test]
+fn what_a_process_that_is_gone_began_is_found_once() {
+    let world = World::new();
+    let runs = world.killed(5);
+    let found = close(&world, &world.store);
+    assert_eq!(found, runs.iter().map(|run| (*run, payload(run))).collect::<Vec<_>>());
+    assert_eq!((world.ended(), world.counted()), (said(&runs, "interrupted"), 5));
+    assert_eq!((close(&world, &world.store), world.journals()), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn what_a_living_process_began_is_not_interrupted() {
+    let world = World::new();
+    let other = world.again();
+    let begun = other.begin_run(payload).unwrap();
+    assert_eq!(world.store.interrupted_runs().unwrap().len(), 0);
+    let run = begun.run();
+    other.end_run(begun, world.end(run, "returned")).unwrap();
+    assert_eq!(world.ended(), said(&[run], "returned"));
+}
+
+#[test]
+fn a_run_that_is_let_go_is_interrupted_in_the_same_process_or_later() {
+    let world = World::new();
+    let let_go = world.store.begin_run(payload).unwrap();
+    let runs = [let_go.run()];
+    drop(let_go);
+    assert_eq!(close(&world, &world.store).len(), 1);
+    assert_eq!((world.ended(), close(&world, &world.store)), (said(&runs, "interrupted"), Vec::new()));
+
+    // Whoever only looks lets them go again.
+    let runs = world.killed(2);
+    assert_eq!(world.store.interrupted_runs().unwrap().len(), 2);
+    assert_eq!(close(&world, &world.again()).len(), 2);
+    assert_eq!(world.ended()[1..], said(&runs, "interrupted"));
+}
+
+#[test]
+fn what_somebody_is_closing_is_left_to_them() {
+    let world = World::new();
+    let runs = world.killed(2);
+    let closing = world.store.interrupted_runs().unwrap();
+    assert_eq!(closing.len(), 2);
+    assert_eq!(close(&world, &world.again()), []);
+    for interrupted in closing {
+        world.store.end_run(interrupted.begun, world.end(interrupted.run, "interrupted")).unwrap();
+    }
+    assert_eq!(world.ended(), said(&runs, "interrupted"));
+    assert_eq!(close(&world, &world.again()), []);
+}
+
+#[test]
+fn what_was_written_before_the_kill_is_not_written_again() {
+    let world = World::new();
+    // The slot alone is left, as it was before the end.
+    let store = world.again();
+    let begun = store.begin_run(payload).unwrap();
+    let run = begun.run();
+    let journal = world.journals().remove(0);
+    let slot = std::fs::read(&journal).unwrap();
+    store.end_run(begun, world.end(run, "returned")).unwrap();
+    drop(store);
+    std::fs::write(&journal, &slot).unwrap();
+    assert_eq!((close(&world, &world.store), world.journals()), (Vec::new(), Vec::new()));
+    assert_eq!((world.ended(), world.counted()), (said(&[run], "returned"), 1));
+
+    // The record is there, and the line is not.
+    let log = world.folder.path().join("logs");
+    for file in std::fs::read_dir(log).unwrap() {
+        std::fs::remove_file(file.unwrap().path()).unwrap();
+    }
+    std::fs::write(&journal, &slot).unwrap();
+    let interrupted = world.again().interrupted_runs().unwrap().remove(0);
+    assert_eq!(interrupted.kept.as_ref().unwrap().body, body(&run.to_string(), "returned").into_bytes());
+    world.store.end_run(interrupted.begun, world.end(run, "returned")).unwrap();
+    assert_eq!((world.ended(), world.counted()), (said(&[run], "returned"), 1));
+}
+
+#[test]
+fn a_line_without_its_record_gets_one() {
+    let world = World::new();
+    let runs = world.killed(1);
+    let mut attempt = world.end(runs[0], "interrupted").attempt;
+    attempt.details.run = Some(runs[0].to_string());
+    world.store.audit().record(&attempt).unwrap();
+    close(&world, &world.store);
+    assert_eq!((world.ended(), world.counted()), (said(&runs, "interrupted"), 1));
+}
+
+#[test]
+fn a_slot_that_was_torn_is_no_run() {
+    let world = World::new();
+    let runs = world.killed(3);
+    let journal = world.journals().remove(0);
+    let mut bytes = std::fs::read(&journal).unwrap();
+    bytes[1024 + 60] ^= 1;
+    bytes.truncate(2 * 1024 + 30);
+    std::fs::write(&journal, bytes).unwrap();
+    assert_eq!(close(&world, &world.store).len(), 1);
+    assert_eq!((world.ended(), world.journals()), (said(&runs[..1], "interrupted"), Vec::new()));
+}
+
+#[test]
+fn what_is_no_journal_stays_where_it_is() {
+    let world = World::new();
+    let running = world.folder.path().join("running");
+    std::fs::create_dir(&running).unwrap();
+    std::fs::write(running.join("notes.txt"), "mine").unwrap();
+    std::fs::create_dir(running.join("00000000000000ab")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", running.join("00000000000000cd")).unwrap();
+    std::fs::write(running.join("00000000000000ef"), vec![0xff; 4_000]).unwrap();
+    let runs = world.killed(1);
+    assert_eq!(close(&world, &world.store).len(), 1);
+    assert_eq!((world.ended(), world.journals().len()), (said(&runs, "interrupted"), 3));
+}
+
+#[test]
+fn what_a_run_begins_with_fits_its_slot() {
+    let world = World::new();
+    let longest = world.store.begin_run(|_| vec![7; PAYLOAD_LIMIT]).unwrap();
+    let refused = world.store.begin_run(|_| vec![7; PAYLOAD_LIMIT + 1]).err().unwrap();
+    assert_eq!(refused.code(), "disk-failed");
+    assert!(refused.to_string().ends_with("what a run begins with is 985 bytes, the limit is 984"), "{refused}");
+    drop(longest);
+    let found = world.store.interrupted_runs().unwrap();
+    assert_eq!(found.iter().map(|found| found.payload.len()).collect::<Vec<_>>(), [PAYLOAD_LIMIT]);
+}
+
+#[test]
+fn a_panic_before_a_run_is_begun_begins_nothing() {
+    let world = World::new();
+    let begin = || world.store.begin_run(|_| panic!("while it says what it is about")).map(|_| ());
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(begin)).unwrap_err();
+    assert_eq!(close(&world, &world.store), []);
+    let runs = world.killed(0);
+    assert_eq!((world.ended(), runs), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn many_threads_end_their_runs_and_many_look_for_others() {
+    let world = World::new();
+    let killed = world.killed(20);
+    let ended = std::sync::atomic::AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    let begun = world.store.begin_run(payload).unwrap();
+                    let end = world.end(begun.run(), "returned");
+                    world.store.end_run(begun, end).unwrap();
+                }
+            });
+            scope.spawn(|| ended.fetch_add(close(&world, &world.again()).len(), std::sync::atomic::Ordering::Relaxed));
+        }
+    });
+    assert_eq!(ended.into_inner(), killed.len());
+    let ended = world.ended();
+    assert_eq!((ended.len(), world.counted()), (100, 100));
+    assert_eq!(ended.iter().filter(|(_, outcome)| outcome == "interrupted").count(), 20);
+}
