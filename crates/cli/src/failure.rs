@@ -1,5 +1,6 @@
 //! Why a command did not run a tool, and how that is said.
 
+use std::borrow::Cow;
 use std::io::ErrorKind;
 
 use toolcell::{DraftError, ExecError, JsonError, Lang, NameError, StartError, headline, store};
@@ -103,21 +104,23 @@ impl Failure {
         }
     }
 
-    fn hint(&self) -> Option<&'static str> {
+    fn hint(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::File { .. } => Some("name a file that can be read, or `-` for standard input"),
-            Self::NoSources { .. } => Some("name a folder with files that end in .ts, .mts, .js or .mjs"),
-            Self::UnknownCapability { .. } => Some("there are net, timers, clock, random, kv, files, secrets, tools"),
-            Self::Draft(error) => Some(error.hint()),
-            Self::OneInput => Some("hand one of them in as a file: FILE, or @FILE for parameters"),
-            Self::Params(_) | Self::ParamsNotUtf8 => {
-                Some("parameters are a JSON object, such as '{\"numbers\": [1, 2]}', or @FILE, or -")
+            Self::File { .. } => Some("name a file that can be read, or `-` for standard input".into()),
+            Self::NoSources { .. } => Some("name a folder with files that end in .ts, .mts, .js or .mjs".into()),
+            Self::UnknownCapability { .. } => {
+                Some("there are net, timers, clock, random, kv, files, secrets, tools".into())
             }
-            Self::Start(error) => Some(error.hint()),
+            Self::Draft(error) => Some(error.hint().into()),
+            Self::OneInput => Some("hand one of them in as a file: FILE, or @FILE for parameters".into()),
+            Self::Params(_) | Self::ParamsNotUtf8 => {
+                Some("parameters are a JSON object, such as '{\"numbers\": [1, 2]}', or @FILE, or -".into())
+            }
+            Self::Start(error) => Some(error.hint().into()),
             Self::Exec(error) => Some(error.hint()),
-            Self::NoHome => Some("name a directory with --dir, or set HOME"),
-            Self::NotSigned { .. } => Some("a signature is a file beside the bundle that ends in .minisig"),
-            Self::Store(failure) => failure.hint,
+            Self::NoHome => Some("name a directory with --dir, or set HOME".into()),
+            Self::NotSigned { .. } => Some("a signature is a file beside the bundle that ends in .minisig".into()),
+            Self::Store(failure) => failure.hint.map(Cow::Borrowed),
             Self::Stream(_) => None,
         }
     }
@@ -142,7 +145,7 @@ impl Failure {
 
     /// The same as part of an answer.
     pub(crate) fn body(&self) -> ErrorBody {
-        let body = ErrorBody::refusal(self.code(), self.message(), self.hint());
+        let body = ErrorBody::refusal(self.code(), self.message(), self.hint().as_deref());
         match self {
             Self::Exec(error) => body.at(error.place()),
             _ => body,

@@ -196,6 +196,8 @@ pub struct Page {
     pub entries: Vec<Entry>,
     /// How many the filter fits in all.
     pub total: u64,
+    /// How many of them come after this page.
+    pub more: u64,
     /// Where to go on; none where this is the end.
     pub next: Option<Cursor>,
 }
@@ -260,13 +262,19 @@ impl Store {
 
 fn page(transaction: &Transaction<'_>, filter: &Filter) -> rusqlite::Result<Page> {
     let mut conditions = Conditions::of(filter);
-    let sql = format!("SELECT count(*) FROM tool WHERE {}", conditions.sql);
-    let total = transaction.prepare_cached(&sql)?.query_row(params_from_iter(&conditions.values), |row| row.get(0))?;
+    let count = |conditions: &Conditions| {
+        let sql = format!("SELECT count(*) FROM tool WHERE {}", conditions.sql);
+        let mut statement = transaction.prepare_cached(&sql)?;
+        statement.query_row(params_from_iter(&conditions.values), |row| row.get::<_, u64>(0))
+    };
+    let total = count(&conditions)?;
     let (column, (direction, beyond)) = (filter.order.column(), filter.order.direction());
     if let Some(cursor) = &filter.after {
         let sql = format!("({column}, num) {beyond} (?, ?)");
         conditions.and(&sql, [cursor.key(), Value::Integer(cursor.num)]);
     }
+    // From the cursor on.
+    let rest = if filter.after.is_some() { count(&conditions)? } else { total };
     let limit = filter.limit.clamp(1, PAGE_LIMIT);
     // The wide columns are read for the tools of the page alone. One more than asked for says whether there is more.
     let sql = format!(
@@ -290,5 +298,6 @@ fn page(transaction: &Transaction<'_>, filter: &Filter) -> rusqlite::Result<Page
     found.truncate(limit);
     let last = found.last().filter(|_| more);
     let next = last.map(|(entry, key)| Cursor { order: filter.order, key: key.clone(), num: entry.num });
-    Ok(Page { entries: found.into_iter().map(|(entry, _)| entry).collect(), total, next })
+    let more = rest.saturating_sub(found.len() as u64);
+    Ok(Page { entries: found.into_iter().map(|(entry, _)| entry).collect(), total, more, next })
 }

@@ -12,7 +12,7 @@ mod status;
 
 pub use draft::{Draft, DraftError, Language, SOURCE_LIMIT};
 pub use id::{IdError, IdPrefix, ToolId};
-pub use message::{Lang, headline};
+pub use message::{Lang, headline, name_taken};
 pub use name::{Detail, NAME_LIMIT, NameError, OPERATIONS, ToolName};
 pub use notes::{DESCRIPTION_LIMIT, EXAMPLES_LIMIT, Notes, NotesError, TAG_LIMIT, TAGS_LIMIT};
 pub use spec::{DECLARATION_LIMIT, SpecError, ToolSpec, canonical};

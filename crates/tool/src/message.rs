@@ -47,6 +47,22 @@ pub fn headline(code: &str, lang: Lang) -> Option<&'static str> {
     })
 }
 
+/// What `name-taken` means, which has the name in it.
+///
+/// # Examples
+/// ```
+/// use toolcell_tool::{Lang, name_taken};
+///
+/// assert_eq!(name_taken("average", Lang::Ja), "ツール「average」は既に存在します");
+/// ```
+#[must_use]
+pub fn name_taken(name: &str, lang: Lang) -> String {
+    match lang {
+        Lang::Ja => format!("ツール「{name}」は既に存在します"),
+        Lang::En => format!("the tool `{name}` exists already"),
+    }
+}
+
 /// Code, Japanese, English.
 const HEADLINES: &[(&str, &str, &str)] = &[
     ("name-required", "ツール名は必須です", "a name is required"),
@@ -54,7 +70,11 @@ const HEADLINES: &[(&str, &str, &str)] = &[
     ("tool-limit-reached", "最大ツール数に達しています", "the limit of tools is reached"),
     ("critical-risk", "重大なセキュリティリスクが検出されました", "a critical security risk was found"),
     ("tool-not-found", "ツールが見つかりません", "tool not found"),
+    ("parameters-missing", "必須パラメータが不足しています", "required parameters are missing"),
     ("parameters-invalid", "パラメータが不正です", "invalid parameters"),
+    ("permission-denied", "実行が許可されていません", "permission denied"),
+    ("result-withheld", "結果は保留されました", "the result is withheld"),
+    ("confirm-required", "削除を確認するには confirm: true を指定してください", "to delete, say confirm: true"),
     ("timeout", "実行タイムアウト", "execution timed out"),
     ("out-of-fuel", "実行量の上限に達しました", "out of fuel"),
     ("out-of-memory", "メモリの上限に達しました", "out of memory"),

@@ -7,14 +7,14 @@ use std::io::Write;
 use std::path::Path;
 
 use jiff::Timestamp;
-use serde_json::Value;
-use toolcell_analysis::{Capabilities, Capability, Severity, analyze};
 use toolcell_store::audit::{Action, Attempt, Audit, Details, Failure};
 use toolcell_store::{
     Access, Collected, ExportError, Fault, Health, History, Import, ImportError, Imported, Mending, Mode, OpenError,
     Scores, Settings, Store, ToolRef, WhenTaken, fsck,
 };
-use toolcell_tool::{Language, ToolSpec};
+use toolcell_tool::ToolSpec;
+
+use crate::vet::vet;
 
 /// What goes into a bundle.
 #[derive(Debug, Clone, Copy)]
@@ -30,32 +30,7 @@ pub enum Bundle<'a> {
 /// # Errors
 /// What is wrong with it: it is no tool, does not run here, or has a critical finding.
 pub fn judge(spec: &ToolSpec) -> Result<Scores, String> {
-    let declared = declared(spec.capabilities())?;
-    let analysis =
-        analyze(spec.source(), Language::Unsaid, declared.as_ref()).map_err(|rejection| rejection.to_string())?;
-    if let Err(rejection) = &analysis.script {
-        return Err(rejection.to_string());
-    }
-    if analysis.shape.is_none() {
-        return Err("there is no tool in it".to_owned());
-    }
-    match analysis.findings.iter().find(|finding| finding.severity == Severity::Critical) {
-        Some(finding) => Err(format!("{} at {}:{}", finding.message, finding.location.line, finding.location.column)),
-        None => Ok(Scores { safety: analysis.safety.score, quality: analysis.quality.score }),
-    }
-}
-
-/// What a tool asks for, by the names of capabilities: in a list, or as the keys of an object.
-fn declared(capabilities: &Value) -> Result<Option<Capabilities>, String> {
-    let names: Vec<&str> = match capabilities {
-        Value::Null => return Ok(None),
-        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
-        Value::Object(names) => names.keys().map(String::as_str).collect(),
-        _ => return Err("its capabilities are neither a list nor an object".to_owned()),
-    };
-    let found =
-        names.iter().map(|name| Capability::named(name).ok_or_else(|| format!("there is no capability `{name}`")));
-    found.collect::<Result<Vec<_>, _>>().map(|found| Some(Capabilities::these(found)))
+    vet(spec.clone()).map(|tool| tool.scores()).map_err(|refusal| refusal.to_string())
 }
 
 /// Writes tools into a bundle, and says how many they are.

@@ -1,12 +1,23 @@
 //! Runs a draft once and stores nothing.
 //!
-//! Invariant: what runs is what was translated here, and where it throws is told in the author's own text.
+//! Invariant: what runs is what was translated here, and it runs by the same road as a stored tool.
 
-use toolcell_analysis::{Finding, Rejection, quick_check, translate};
-use toolcell_host::{Budget, CallError, Loaded, Outcome, Params, Report, Run, Script, Thrown};
+use std::borrow::Cow;
+
+use toolcell_analysis::{Capabilities, Finding, Rejection, Script, quick_check, translate};
+use toolcell_host::{Budget, CallError, Grant, Params, Report, Run};
+use toolcell_store::audit::Action;
+use toolcell_store::{Fault, RecordError};
 use toolcell_tool::Draft;
 
-use crate::toolbox::{self, Kept, Toolbox};
+use crate::cell::Code;
+use crate::gate::RESULT_WITHHELD;
+use crate::params::ParamsError;
+use crate::permit::{Denial, NotAdmitted, Purpose, Subject};
+use crate::policy::LimitError;
+use crate::record::{Attempted, Ended};
+use crate::toolbox::Toolbox;
+use crate::vet::said;
 
 /// Whether a draft is looked at before it runs. Isolation does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -28,29 +39,68 @@ pub enum ExecError {
     /// The analysis refuses it.
     #[error("{}", said(.0))]
     Refused(Vec<Finding>),
+    /// The limits that were asked for cannot be had.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
+    /// A gate does not let it run.
+    #[error(transparent)]
+    Denied(#[from] Denial),
+    /// A gate made something of the parameters that they cannot be.
+    #[error(transparent)]
+    Params(#[from] ParamsError),
     /// The sandbox did not take the call.
     #[error(transparent)]
     Call(#[from] CallError),
+    /// It ran, and a gate that failed keeps back what came of it.
+    #[error(transparent)]
+    Withheld(Denial),
+    /// It cannot be recorded, and does not run.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// It ran, and that could not be recorded.
+    #[error("the tool ran, and that cannot be recorded: {0}")]
+    Unrecorded(#[from] RecordError),
+}
+
+impl From<NotAdmitted> for ExecError {
+    fn from(error: NotAdmitted) -> Self {
+        match error {
+            NotAdmitted::Denied(denial) => Self::Denied(denial),
+            NotAdmitted::Params(error) => Self::Params(error),
+            NotAdmitted::Fault(fault) => Self::Fault(fault),
+        }
+    }
 }
 
 impl ExecError {
     /// The stable code of this error.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
             Self::Source(error) => error.code(),
             Self::Refused(_) => "safety-check-failed",
+            Self::Limit(error) => error.code(),
+            Self::Denied(_) => "permission-denied",
+            Self::Withheld(_) => RESULT_WITHHELD,
+            Self::Unrecorded(error) => error.code(),
+            Self::Params(error) => error.code(),
             Self::Call(error) => error.code(),
+            Self::Fault(error) => error.code(),
         }
     }
 
     /// What to do next.
     #[must_use]
-    pub fn hint(&self) -> &'static str {
+    pub fn hint(&self) -> Cow<'_, str> {
         match self {
-            Self::Source(error) => error.hint(),
-            Self::Refused(findings) => findings.first().map_or("", |finding| finding.suggestion),
-            Self::Call(error) => error.hint(),
+            Self::Source(error) => error.hint().into(),
+            Self::Refused(findings) => findings.first().map_or("", |finding| finding.suggestion).into(),
+            Self::Limit(error) => error.hint().into(),
+            Self::Denied(denial) | Self::Withheld(denial) => denial.hint.as_str().into(),
+            Self::Unrecorded(error) => error.hint().into(),
+            Self::Params(error) => error.hint().into(),
+            Self::Call(error) => error.hint().into(),
+            Self::Fault(error) => error.hint().into(),
         }
     }
 
@@ -60,26 +110,21 @@ impl ExecError {
         let location = match self {
             Self::Source(error) => error.problems().first()?.location,
             Self::Refused(findings) => findings.first()?.location,
-            Self::Call(_) => return None,
+            _ => return None,
         };
         Some((location.line, location.column))
     }
 }
 
-fn said(findings: &[Finding]) -> String {
-    let shown = findings.iter().map(|finding| {
-        let place = finding.location;
-        format!("{} ({}) at {}:{}", finding.message, finding.rule.name(), place.line, place.column)
-    });
-    shown.collect::<Vec<_>>().join("; ")
-}
-
 impl Toolbox {
     /// Runs the tool in a draft. What it does is in the report; a draft that was run before is not evaluated again.
     ///
+    /// Whoever hands in the draft has approved it: gates are asked, and a person is not. It is granted what `run` does for
+    /// it, and gets what the policy allows at most.
+    ///
     /// # Errors
-    /// `syntax-error`, `syntax-unsupported`, `safety-check-failed` (a critical finding), `limit-invalid`, `busy`,
-    /// `no-instance`.
+    /// `syntax-error`, `syntax-unsupported`, `safety-check-failed` (a critical finding), `permission-denied`,
+    /// `parameters-invalid` (a gate changed them), `limit-invalid`, `busy`, `no-instance`, and those of the disk.
     ///
     /// # Examples
     /// ```
@@ -103,71 +148,66 @@ impl Toolbox {
         run: &Run<'_>,
         precheck: Precheck,
     ) -> Result<Report, ExecError> {
-        let key = toolbox::key(draft.name(), draft.source(), &run.operations.grants(), precheck);
-        let kept = match self.kept(&key) {
-            Some(kept) => kept,
-            None => match self.prepare(draft, budget, run, precheck)? {
-                Ok(kept) => self.keep(key, kept),
-                Err(report) => return Ok(report),
-            },
+        let mut attempted = Attempted::begin(self, Action::Exec, "host", draft.name(), params)?;
+        let done = self.exec_attempted(draft, params, budget, run, precheck, &mut attempted);
+        let ended = match &done {
+            Ok((_, report)) => Ended::Ran(report),
+            Err(error) => Ended::Refused { code: error.code(), message: error.to_string() },
         };
-        let mut report = self.sandbox.call(&kept.prepared, params, budget, run)?;
-        lead_back(&mut report, draft.name(), &kept.script);
-        Ok(report)
+        attempted.end(&ended)?;
+        done.map(|(seen, _)| seen)
     }
 
-    /// Translates and evaluates a draft; the report is of one that did not load.
-    fn prepare(
+    /// The run itself: what its caller sees, and what the tool left.
+    fn exec_attempted(
         &self,
         draft: &Draft,
+        params: &Params,
         budget: &Budget,
         run: &Run<'_>,
         precheck: Precheck,
-    ) -> Result<Result<Kept, Report>, ExecError> {
-        let script = match precheck {
-            Precheck::Off => translate(draft.source(), draft.language())?,
-            Precheck::Critical => {
-                let (script, findings) = quick_check(draft.source(), draft.language())?;
-                if !findings.is_empty() {
-                    return Err(ExecError::Refused(findings));
-                }
-                script
-            }
+        attempted: &mut Attempted<'_>,
+    ) -> Result<(Report, Report), ExecError> {
+        self.policy.admits(budget)?;
+        let key = key(draft.name(), draft.source(), &run.operations.grants(), precheck);
+        let kept = self.kept(&key);
+        let script = if kept.is_none() { Some(checked(draft, precheck)?) } else { None };
+        let args = self.anything.check(params.clone())?;
+        let asked = Capabilities::default();
+        let subject = Subject { name: draft.name(), schema: &self.anything, asked: &asked, tool: None };
+        let permit = self.admit(&subject, args, *budget, Purpose::Run(None), &mut Vec::new())?;
+        attempted.is_permitted(&permit);
+        let code = match (kept, &script) {
+            (Some(kept), _) => Code::Evaluated(kept),
+            (None, Some(script)) => Code::Script(script),
+            (None, None) => return Err(CallError::NoInstance("there is nothing to evaluate".to_owned()).into()),
         };
-        let evaluated = Script { name: draft.name(), source: script.code() };
-        Ok(match self.sandbox.prepare(&evaluated, budget, run)? {
-            Loaded::Ready(prepared) => Ok(Kept { prepared, script }),
-            Loaded::Ended(mut report) => {
-                lead_back(&mut report, draft.name(), &script);
-                Err(report)
-            }
-        })
+        let report = self.enter(key, draft.name(), code, &permit, run)?;
+        let seen = self.review(draft.name(), None, permit, report.clone()).map_err(ExecError::Withheld)?;
+        Ok((seen.into_report(), report))
     }
 }
 
-/// Makes the positions in a report those of the author's text.
-fn lead_back(report: &mut Report, name: &str, script: &toolcell_analysis::Script) {
-    let Outcome::Threw(thrown) = &mut report.outcome else { return };
-    if !script.is_compiled() {
-        return;
+/// What a draft runs as, if nothing speaks against it.
+fn checked(draft: &Draft, precheck: Precheck) -> Result<Script, ExecError> {
+    match precheck {
+        Precheck::Off => Ok(translate(draft.source(), draft.language())?),
+        Precheck::Critical => {
+            let (script, findings) = quick_check(draft.source(), draft.language())?;
+            if findings.is_empty() { Ok(script) } else { Err(ExecError::Refused(findings)) }
+        }
     }
-    if let (Some(line), Some(column)) = (thrown.line, thrown.column) {
-        let (line, column) = script.original(line, column);
-        (thrown.line, thrown.column) = (Some(line), Some(column));
-    }
-    lead_stack_back(thrown, name, script);
 }
 
-/// `at execute (tool.ts:3:7)` with the author's line and column.
-fn lead_stack_back(thrown: &mut Thrown, name: &str, script: &toolcell_analysis::Script) {
-    let marker = format!("{name}:");
-    let lines = thrown.stack.lines().map(|line| {
-        let Some((before, place)) = line.rsplit_once(&marker) else { return line.to_owned() };
-        let digits = place.trim_end_matches(')');
-        let Some((row, column)) = digits.split_once(':') else { return line.to_owned() };
-        let (Ok(row), Ok(column)) = (row.parse(), column.parse()) else { return line.to_owned() };
-        let (row, column) = script.original(row, column);
-        format!("{before}{marker}{row}:{column}{}", &place[digits.len()..])
-    });
-    thrown.stack = lines.collect::<Vec<_>>().join("\n");
+/// The key of a draft with a name and grants.
+fn key(name: &str, source: &str, grants: &[Grant], precheck: Precheck) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new_derive_key("toolcell 2026-11 prepared script");
+    hasher.update(&[u8::from(precheck == Precheck::Off)]);
+    for part in [name, source] {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+    }
+    for grant in grants {
+        hasher.update(grant.name().as_bytes()).update(b"\0");
+    }
+    hasher.finalize()
 }

@@ -6,13 +6,46 @@
 //!
 //! Invariant: this crate strings the parts together and adds no way around them.
 
-mod exchange;
-mod exec;
+mod request;
+
 mod toolbox;
 
+mod create;
+mod delete;
+mod exec;
+mod list;
+mod run;
+mod running;
+
+mod cell;
+mod find;
+pub mod gate;
+mod params;
+mod permit;
+pub mod policy;
+mod record;
+mod review;
+mod text;
+mod vet;
+
+mod exchange;
+
+pub use create::{CreateError, Created};
+pub use delete::DeleteError;
 pub use exchange::{Bundle, collect, export, import, judge, repair};
 pub use exec::{ExecError, Precheck};
-pub use toolbox::Toolbox;
+pub use find::{FindToolError, Instead};
+pub use gate::{Answer, Context, Gates, Person, Question, Revision, Verdict};
+pub use list::{ListToolsError, Listed};
+pub use params::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError};
+pub use permit::{Denial, Permit, Step};
+pub use policy::{Policy, PolicyFile, Wanted};
+pub use record::{RunRecord, Size, Used};
+pub use request::{CreateTool, DeleteTool, ListTools, RequestError, RunTool, read_request};
+pub use run::{Explanation, Failed, Ran, RunError, RunOptions};
+pub use running::Running;
+pub use text::deleted_text;
+pub use toolbox::{Toolbox, ToolboxConfig, ToolboxError};
 pub use toolcell_analysis::{
     Analysis, Capabilities, Capability, Comparison, Finding, Location, Need, Problem, QualityAssessment, Rejection,
     SafetyAnalysisResult, Severity, Shape, analyze, page, rule_names,
@@ -27,3 +60,4 @@ pub use toolcell_tool::{
     Draft, DraftError, IdPrefix, Lang, Language, NameError, Notes, SOURCE_LIMIT, Status, ToolId, ToolName, ToolSpec,
     headline,
 };
+pub use vet::{Refusal, VettedTool, vet};

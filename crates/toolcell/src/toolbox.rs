@@ -1,37 +1,203 @@
-//! The toolbox: a sandbox, and the scripts that were prepared in it.
+//! The toolbox: a sandbox, a store, the rules under which tools run, and what was prepared for their runs.
 //!
-//! Invariant: a prepared script is kept under the hash of everything that went into preparing it, so a kept one is
-//! never another than a new one would be.
+//! Invariant: what is kept in memory is kept under the hash of everything that went into it, so a kept one is never another
+//! than a new one would be.
 
-use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::exec::Precheck;
+use jiff::Timestamp;
 use lru::LruCache;
-use toolcell_host::{Grant, Kind, Prepared, Sandbox, SandboxConfig, StartError};
+use toolcell_host::{Kind, Sandbox, SandboxConfig, StartError};
+use toolcell_store::audit::AuditConfig;
+use toolcell_store::{Access, Entry, Fault, OpenError, RecordError, Settings, Store};
+use toolcell_tool::ToolId;
 
-/// How many prepared scripts are kept, some 100 KiB each.
-const KEPT: NonZeroUsize = NonZeroUsize::new(256).unwrap();
+use crate::cell::Kept;
+use crate::gate::Gates;
+use crate::params::{Schema, SchemaError};
+use crate::policy::Policy;
+use crate::record;
+use crate::vet::{Refusal, VettedTool, vet};
 
-/// A script that was evaluated once, and the way back to the author's text.
-pub(crate) struct Kept {
-    pub(crate) prepared: Prepared,
-    pub(crate) script: toolcell_analysis::Script,
+/// How many tools are kept ready.
+const READY: std::num::NonZeroUsize = std::num::NonZeroUsize::new(4096).unwrap();
+/// How many bytes of prepared scripts are kept. That of a small tool takes some 10 KiB, one that fills its memory as much
+/// as it may.
+const PREPARED: usize = 256 << 20;
+
+/// What a toolbox is made with.
+#[derive(Clone)]
+pub struct ToolboxConfig {
+    /// The sandbox.
+    pub sandbox: SandboxConfig,
+    /// The rules under which tools run.
+    pub policy: Policy,
+    /// Who is asked before and after each run.
+    pub gates: Gates,
+    /// What time it is.
+    pub clock: fn() -> Timestamp,
+    /// The working directory that gates are told.
+    pub cwd: PathBuf,
 }
 
-/// Runs tools.
+impl Default for ToolboxConfig {
+    /// The built-in policy, and no gates.
+    fn default() -> Self {
+        Self {
+            sandbox: SandboxConfig::default(),
+            policy: Policy::default(),
+            gates: Gates::default(),
+            clock: Timestamp::now,
+            // Gates are told nothing where the directory is gone.
+            cwd: std::env::current_dir().unwrap_or_default(),
+        }
+    }
+}
+
+/// Makes, runs, lists and deletes tools.
 pub struct Toolbox {
     pub(crate) sandbox: Sandbox,
-    kept: Mutex<LruCache<blake3::Hash, Arc<Kept>>>,
+    pub(crate) store: Option<Store>,
+    pub(crate) policy: Policy,
+    pub(crate) gates: Gates,
+    clock: fn() -> Timestamp,
+    pub(crate) cwd: String,
+    /// What a draft declares that it takes.
+    pub(crate) anything: Schema,
+    ready: Mutex<LruCache<ToolId, Arc<Ready>>>,
+    prepared: Mutex<Prepared>,
+}
+
+/// Scripts that were evaluated, and how many bytes they take.
+struct Prepared {
+    kept: LruCache<blake3::Hash, Arc<Kept>>,
+    bytes: usize,
+}
+
+/// A stored tool that was read, and what was found out about it.
+pub(crate) struct Ready {
+    /// What it declares that it takes; why not, where that cannot be.
+    pub(crate) schema: Result<Schema, SchemaError>,
+    /// The tool, or why it does not run.
+    pub(crate) vetted: Result<VettedTool, Refusal>,
+}
+
+/// A toolbox does not open.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolboxError {
+    /// The sandbox does not start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The store does not open.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// What a process that died left behind cannot be read.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// It cannot be recorded.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+}
+
+impl ToolboxError {
+    /// The stable code of this error.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Start(error) => error.code(),
+            Self::Open(error) => error.code(),
+            Self::Fault(error) => error.code(),
+            Self::Record(error) => error.code(),
+        }
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Start(error) => error.hint(),
+            Self::Open(error) => error.hint(),
+            Self::Fault(error) => error.hint(),
+            Self::Record(error) => error.hint(),
+        }
+    }
+}
+
+impl Ready {
+    /// What the tool takes.
+    pub(crate) fn schema(&self) -> Result<&Schema, SchemaError> {
+        self.schema.as_ref().map_err(Clone::clone)
+    }
 }
 
 impl Toolbox {
-    /// A toolbox with a sandbox of its own.
+    /// A toolbox that runs drafts, and stores and records nothing.
     ///
     /// # Errors
     /// As [`Sandbox::new`]: `integrity`, `no-image`, `limit-invalid`.
     pub fn new(config: &SandboxConfig) -> Result<Self, StartError> {
-        Ok(Self { sandbox: Sandbox::new(config)?, kept: Mutex::new(LruCache::new(KEPT)) })
+        Self::without_store(ToolboxConfig { sandbox: config.clone(), ..ToolboxConfig::default() })
+    }
+
+    /// A toolbox that runs drafts under these rules, and stores and records nothing.
+    ///
+    /// # Errors
+    /// As [`Sandbox::new`]: `integrity`, `no-image`, `limit-invalid`.
+    pub fn without_store(config: ToolboxConfig) -> Result<Self, StartError> {
+        Ok(Self {
+            sandbox: Sandbox::new(&config.sandbox)?,
+            store: None,
+            policy: config.policy,
+            gates: config.gates,
+            clock: config.clock,
+            cwd: config.cwd.display().to_string(),
+            anything: Schema::anything(),
+            ready: Mutex::new(LruCache::new(READY)),
+            prepared: Mutex::new(Prepared { kept: LruCache::unbounded(), bytes: 0 }),
+        })
+    }
+
+    /// A toolbox with the store in a directory, which is made where there is none.
+    ///
+    /// Runs that a process began and did not end, because it was killed, are recorded as interrupted.
+    ///
+    /// # Errors
+    /// As [`Store::open`] and [`Sandbox::new`].
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::{CreateTool, Params, RunOptions, RunTool, Toolbox, ToolboxConfig};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let toolbox = Toolbox::open(folder.path(), ToolboxConfig::default())?;
+    /// toolbox.create(&CreateTool {
+    ///     name: "twice".to_owned(),
+    ///     description: "Doubles a number".to_owned(),
+    ///     code: "const execute = ({ n }) => 2 * n".to_owned(),
+    ///     ..CreateTool::default()
+    /// })?;
+    /// let request = RunTool::of("twice", Params::parse(r#"{"n": 21}"#)?);
+    /// let ran = toolbox.run(&request, &RunOptions::default())?;
+    /// assert_eq!(ran.value()?.unwrap().as_str(), "42");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open(path: &Path, config: ToolboxConfig) -> Result<Self, ToolboxError> {
+        let policy = &config.policy;
+        let audit = AuditConfig { contents: policy.contents(), ..AuditConfig::default() };
+        let settings = Settings { tool_limit: Some(policy.tools_limit()), audit, ..Settings::default() };
+        Self::with_store(Store::open(path, &settings)?, config)
+    }
+
+    /// A toolbox with a store that is open. How many tools it takes and what its audit log tells is as it was opened.
+    ///
+    /// # Errors
+    /// As [`Sandbox::new`], and those of the disk.
+    pub fn with_store(store: Store, config: ToolboxConfig) -> Result<Self, ToolboxError> {
+        let toolbox = Self { store: Some(store), ..Self::without_store(config)? };
+        record::close_interrupted(&toolbox)?;
+        Ok(toolbox)
     }
 
     /// The image of the guest that is in use.
@@ -52,27 +218,67 @@ impl Toolbox {
         self.sandbox.slots()
     }
 
-    /// The script that was prepared under this key, if it is still kept.
-    pub(crate) fn kept(&self, key: &blake3::Hash) -> Option<Arc<Kept>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    /// The store, where there is one.
+    #[must_use]
+    pub fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
     }
 
+    /// The rules under which tools run.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// What time it is.
+    pub(crate) fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
+    /// The store, where things are kept: not of a toolbox that has none.
+    pub(crate) fn shelf(&self) -> Result<&Store, Fault> {
+        self.store.as_ref().ok_or_else(|| Fault::ReadOnly { path: "a toolbox without a store".to_owned() })
+    }
+
+    /// The store, where what is done is recorded.
+    pub(crate) fn recorder(&self) -> Option<&Store> {
+        self.store.as_ref().filter(|store| store.access() == Access::Full || self.policy.records_are_required())
+    }
+
+    /// A stored tool, read, checked against its identifier, and analysed; once in this process.
+    pub(crate) fn ready(&self, entry: &Entry) -> Result<Arc<Ready>, Fault> {
+        if let Some(ready) = locked(&self.ready).get(&entry.id) {
+            return Ok(Arc::clone(ready));
+        }
+        let spec = self.shelf()?.spec(entry)?;
+        let schema = Schema::compile(spec.parameters());
+        let ready = Arc::new(Ready { schema, vetted: vet(spec) });
+        locked(&self.ready).put(entry.id, Arc::clone(&ready));
+        Ok(ready)
+    }
+
+    /// The script that was prepared under this key, if it is still kept.
+    pub(crate) fn kept(&self, key: &blake3::Hash) -> Option<Arc<Kept>> {
+        locked(&self.prepared).kept.get(key).cloned()
+    }
+
+    /// Keeps a script that was prepared, and forgets those that were not used for longest where there are too many.
     pub(crate) fn keep(&self, key: blake3::Hash, kept: Kept) -> Arc<Kept> {
         let kept = Arc::new(kept);
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).put(key, Arc::clone(&kept));
+        let mut prepared = locked(&self.prepared);
+        prepared.bytes += kept.size();
+        if let Some(before) = prepared.kept.put(key, Arc::clone(&kept)) {
+            prepared.bytes -= before.size();
+        }
+        while prepared.bytes > PREPARED || prepared.kept.len() > READY.get() {
+            let Some((_, oldest)) = prepared.kept.pop_lru() else { break };
+            prepared.bytes -= oldest.size();
+        }
         kept
     }
 }
 
-/// The key of a script with a name and grants.
-pub(crate) fn key(name: &str, source: &str, grants: &[Grant], precheck: Precheck) -> blake3::Hash {
-    let mut hasher = blake3::Hasher::new_derive_key("toolcell 2026-11 prepared script");
-    hasher.update(&[u8::from(precheck == Precheck::Off)]);
-    for part in [name, source] {
-        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
-    }
-    for grant in grants {
-        hasher.update(grant.name().as_bytes()).update(b"\0");
-    }
-    hasher.finalize()
+/// A thread that panicked left what it held as good as it was.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,6 +10,13 @@ pub struct Params {
     inexact: Vec<(String, String)>,
 }
 
+impl Default for Params {
+    /// `{}`
+    fn default() -> Self {
+        Self { json: Json(std::borrow::Cow::Borrowed("{}")), inexact: Vec::new() }
+    }
+}
+
 impl Params {
     /// Checks a text and notes the numbers that JavaScript cannot hold exactly.
     ///

@@ -1,0 +1,120 @@
+//! The way into the sandbox, which is the only one.
+//!
+//! Invariant: no script is evaluated and no tool is called but here, and only for who has a [`Permit`]. A test lists the
+//! roads that lead here.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolcell_host::{CallError, Loaded, Outcome, Prepared, Report, Run, Script, Thrown};
+
+use crate::permit::Permit;
+use crate::toolbox::Toolbox;
+
+/// A script that was evaluated once, and the way back to the author's text.
+pub(crate) struct Kept {
+    prepared: Prepared,
+    script: toolcell_analysis::Script,
+    /// Which tool is meant, where a factory made several.
+    tool: Option<String>,
+}
+
+/// What is called.
+pub(crate) enum Code<'a> {
+    /// A script that was evaluated before.
+    Evaluated(Arc<Kept>),
+    /// One that was not.
+    Script(&'a toolcell_analysis::Script),
+}
+
+impl Kept {
+    /// How many bytes keeping it takes.
+    pub(crate) fn size(&self) -> usize {
+        self.prepared.size() + self.script.code().len()
+    }
+
+    /// What the script says of its tools.
+    pub(crate) fn manifest(&self) -> &toolcell_host::Json {
+        self.prepared.manifest()
+    }
+}
+
+impl Toolbox {
+    /// Evaluates a script; the report is of one that did not load.
+    pub(crate) fn evaluate(
+        &self,
+        name: &str,
+        script: &toolcell_analysis::Script,
+        permit: &Permit,
+        run: &Run<'_>,
+    ) -> Result<Result<Kept, Report>, CallError> {
+        let evaluated = Script { name, source: script.code() };
+        Ok(match self.sandbox.prepare(&evaluated, permit.budget(), run)? {
+            Loaded::Ready(prepared) => {
+                let tools = tools(&prepared);
+                let tool = tools.iter().find(|tool| tools.len() > 1 && *tool == name).cloned();
+                Ok(Kept { prepared, script: script.clone(), tool })
+            }
+            Loaded::Ended(mut report) => {
+                lead_back(&mut report, name, script);
+                Err(report)
+            }
+        })
+    }
+
+    /// Calls a tool, which is evaluated before where it was not yet.
+    pub(crate) fn enter(
+        &self,
+        key: blake3::Hash,
+        name: &str,
+        code: Code<'_>,
+        permit: &Permit,
+        run: &Run<'_>,
+    ) -> Result<Report, CallError> {
+        let kept = match code {
+            Code::Evaluated(kept) => kept,
+            Code::Script(script) => match self.evaluate(name, script, permit, run)? {
+                Ok(kept) => self.keep(key, kept),
+                Err(report) => return Ok(report),
+            },
+        };
+        let run = Run { tool: run.tool.or(kept.tool.as_deref()), ..*run };
+        let mut report = self.sandbox.call(&kept.prepared, permit.args().params(), permit.budget(), &run)?;
+        lead_back(&mut report, name, &kept.script);
+        Ok(report)
+    }
+}
+
+/// The names of the tools that a factory made; one without a name is none.
+fn tools(prepared: &Prepared) -> Vec<String> {
+    let manifest: Value = serde_json::from_str(prepared.manifest().as_str()).unwrap_or_default();
+    let named = |tool: &Value| tool["name"].as_str().map(str::to_owned);
+    manifest["tools"].as_array().into_iter().flatten().filter_map(named).collect()
+}
+
+/// Makes the positions in a report those of the author's text.
+fn lead_back(report: &mut Report, name: &str, script: &toolcell_analysis::Script) {
+    let Outcome::Threw(thrown) = &mut report.outcome else { return };
+    if !script.is_compiled() {
+        return;
+    }
+    if let (Some(line), Some(column)) = (thrown.line, thrown.column) {
+        let (line, column) = script.original(line, column);
+        (thrown.line, thrown.column) = (Some(line), Some(column));
+    }
+    lead_stack_back(thrown, name, script);
+}
+
+/// `at execute (tool.ts:3:7)` with the author's line and column.
+fn lead_stack_back(thrown: &mut Thrown, name: &str, script: &toolcell_analysis::Script) {
+    let marker = format!("{name}:");
+    let lines = thrown.stack.lines().map(|line| {
+        let Some((before, place)) = line.rsplit_once(&marker) else { return line.to_owned() };
+        let digits = place.trim_end_matches(')');
+        let Some((row, column)) = digits.split_once(':') else { return line.to_owned() };
+        let (Ok(row), Ok(column)) = (row.parse(), column.parse()) else { return line.to_owned() };
+        let (row, column) = script.original(row, column);
+        format!("{before}{marker}{row}:{column}{}", &place[digits.len()..])
+    });
+    thrown.stack = lines.collect::<Vec<_>>().join("\n");
+}

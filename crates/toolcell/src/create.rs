@@ -1,0 +1,322 @@
+//! `create_tool`: takes a draft, and keeps it as a tool.
+//!
+//! ```text
+//! name → duplicate → size and syntax → safety → quality → identifier → store → audit
+//! ```
+//!
+//! Invariant: a step that fails ends it, and nothing is kept but the audit line.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use toolcell_analysis::{Finding, Shape};
+use toolcell_host::{NoOperations, Outcome, Params, Run};
+use toolcell_store::audit::{Action, Attempt, Failure};
+use toolcell_store::{Fault, FindError, NameStepError, Registration, Scores, ToolRef, WhenTaken};
+use toolcell_tool::{Draft, DraftError, NameError, Notes, NotesError, SpecError, Status, ToolId, ToolName, ToolSpec};
+
+use crate::params::{Parameter, Schema, SchemaError};
+use crate::permit::{Permit, needs_approval};
+use crate::request::{CreateTool, RequestError};
+use crate::toolbox::Toolbox;
+use crate::vet::{Refusal, VettedTool, vet};
+
+/// A tool that was made.
+#[derive(Debug, Clone)]
+pub struct Created {
+    /// Its identifier.
+    pub id: ToolId,
+    /// Its name.
+    pub name: ToolName,
+    /// What it does.
+    pub description: String,
+    /// What it takes.
+    pub parameters: Vec<Parameter>,
+    /// What the analysis says of it.
+    pub scores: Scores,
+    /// What the analysis found, in the order of the source.
+    pub findings: Vec<Finding>,
+    /// How far it is trusted.
+    pub status: Status,
+    /// The number of the version, from 1.
+    pub version: u64,
+    /// The tool that the name led to before.
+    pub replaced: Option<ToolId>,
+    /// Tools with the same source: names and identifiers.
+    pub identical_to: Vec<(ToolName, ToolId)>,
+    /// Why somebody has to approve it before it runs, where somebody has to.
+    pub needs_approval: Option<String>,
+}
+
+/// Why a tool is not made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CreateError {
+    /// The request cannot be meant so.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// It runs in a way that there is not.
+    #[error("the mode `{mode}` cannot be had: tools are functions in a sandbox, which has no shell")]
+    Mode {
+        /// What was asked for.
+        mode: String,
+    },
+    /// The name is none.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The host keeps the name for itself.
+    #[error("`{name}` is the name of a tool of the host ({origin})")]
+    Reserved {
+        /// The name.
+        name: ToolName,
+        /// Who says so.
+        origin: String,
+    },
+    /// The source is no draft.
+    #[error(transparent)]
+    Draft(#[from] DraftError),
+    /// What it says that it takes contradicts itself.
+    #[error(transparent)]
+    Parameters(#[from] SchemaError),
+    /// What is said about it is too much.
+    #[error(transparent)]
+    Notes(#[from] NotesError),
+    /// What it declares is too much.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// The analysis refuses it.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// It is a factory, and making its tools fails.
+    #[error("the factory does not make its tools: {0}")]
+    Factory(String),
+    /// The name is taken, or there is no room for more.
+    #[error(transparent)]
+    Step(NameStepError),
+    /// The store fails.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+impl CreateError {
+    /// The stable code of this error.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Request(error) => error.code(),
+            Self::Mode { .. } => "mode-unsupported",
+            Self::Name(error) => error.code(),
+            Self::Reserved { .. } => "name-reserved",
+            Self::Draft(error) => error.code(),
+            Self::Parameters(error) => error.code(),
+            Self::Notes(error) => error.code(),
+            Self::Spec(error) => error.code(),
+            Self::Refused(refusal) => refusal.code(),
+            Self::Factory(_) => "tool-failed",
+            Self::Step(error) => error.code(),
+            Self::Fault(fault) => fault.code(),
+        }
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub fn hint(&self) -> Cow<'_, str> {
+        match self {
+            Self::Request(error) => error.hint().into(),
+            Self::Mode { .. } => "leave `mode` out, or say `function`".into(),
+            Self::Name(error) => error.hint().into(),
+            Self::Reserved { .. } => "take another name".into(),
+            Self::Draft(error) => error.hint().into(),
+            Self::Parameters(error) => error.hint().into(),
+            Self::Notes(_) => "say less: long texts belong into the source, as comments".into(),
+            Self::Spec(_) => "declare less".into(),
+            Self::Refused(refusal) => refusal.hint().into(),
+            Self::Factory(_) => {
+                "a factory is a function of `pi` that gives a tool, or tools, and needs nothing granted".into()
+            }
+            Self::Step(error) => error.hint().into(),
+            Self::Fault(fault) => fault.hint().into(),
+        }
+    }
+
+    /// The name that is taken, where that is the reason.
+    #[must_use]
+    pub fn taken(&self) -> Option<&str> {
+        match self {
+            Self::Step(NameStepError::Taken { existing_name, .. }) => Some(existing_name),
+            _ => None,
+        }
+    }
+
+    /// Line and column, where the source is at fault.
+    #[must_use]
+    pub fn place(&self) -> Option<(u32, u32)> {
+        if let Self::Refused(refusal) = self { refusal.place() } else { None }
+    }
+}
+
+impl From<NameStepError> for CreateError {
+    fn from(error: NameStepError) -> Self {
+        match error {
+            NameStepError::Fault(fault) => Self::Fault(fault),
+            other => Self::Step(other),
+        }
+    }
+}
+
+impl Toolbox {
+    /// Makes a tool of a draft, and keeps it.
+    ///
+    /// # Errors
+    /// `request-invalid`, `mode-unsupported`, `name-required`, `name-invalid`, `name-reserved`, `name-taken`,
+    /// `source-too-large`, `source-invalid`, `syntax-error`, `syntax-unsupported`, `parameters-invalid`,
+    /// `capabilities-invalid`, `notes-invalid`, `critical-risk`, `tool-missing`, `tool-limit-reached`, and those of the disk.
+    pub fn create(&self, request: &CreateTool) -> Result<Created, CreateError> {
+        let at = self.now();
+        let done = self.created(request, at);
+        let mut attempt = Attempt { name: Some(request.name.clone()), ..Attempt::new(Action::CreateTool, at) };
+        match &done {
+            Ok(created) => {
+                attempt.tool = Some(created.id);
+                attempt.details.replaced = created.replaced;
+            }
+            Err(error) => attempt.result = Err(Failure { code: error.code(), message: Some(error.to_string()) }),
+        }
+        if let Some(store) = self.recorder() {
+            store.audit().record(&attempt)?;
+        }
+        done
+    }
+
+    fn created(&self, request: &CreateTool, at: jiff::Timestamp) -> Result<Created, CreateError> {
+        if let Some(mode) = request.mode.as_deref().filter(|mode| *mode != "function") {
+            return Err(CreateError::Mode { mode: mode.chars().take(40).flat_map(char::escape_debug).collect() });
+        }
+        let name = ToolName::parse(&request.name)?;
+        if let Some((_, origin)) = self.policy.reserved(&name) {
+            return Err(CreateError::Reserved { origin: origin.to_string(), name });
+        }
+        let when_taken = if request.replace { WhenTaken::Replace } else { WhenTaken::Refuse };
+        let before = self.before(&name, when_taken)?;
+        for (field, text) in [("description", &request.description), ("code", &request.code)] {
+            if text.trim().is_empty() {
+                return Err(RequestError(format!("`{field}` is required")).into());
+            }
+        }
+        let draft = Draft::from_bytes(name.as_str(), request.code.as_bytes())?;
+        let notes = Notes::from_parts(
+            request.description.clone(),
+            request.tags.clone(),
+            request.generated_from.clone(),
+            request.examples.clone(),
+        )?;
+        let (schema, tool) = self.described(request, &name, &draft)?;
+        self.kept_as_tool(&tool, &schema, &notes, before, when_taken, at)
+    }
+
+    /// The tool that the name leads to. Where it is taken, this is the end.
+    fn before(&self, name: &ToolName, when_taken: WhenTaken) -> Result<Option<ToolId>, CreateError> {
+        match self.shelf()?.find(&ToolRef::Name(name.clone())) {
+            Ok(entry) if when_taken == WhenTaken::Refuse => Err(CreateError::Step(NameStepError::Taken {
+                name: name.clone(),
+                existing_name: entry.name.as_str().to_owned(),
+                existing: entry.id,
+            })),
+            Ok(entry) => Ok(Some(entry.id)),
+            Err(FindError::Unknown(_)) => Ok(None),
+            Err(FindError::Fault(fault)) => Err(fault.into()),
+            Err(other) => Err(CreateError::Step(NameStepError::Find(other))),
+        }
+    }
+
+    /// Analyses a draft. A factory says itself what its tool takes, where the request does not.
+    fn described(
+        &self,
+        request: &CreateTool,
+        name: &ToolName,
+        draft: &Draft,
+    ) -> Result<(Schema, VettedTool), CreateError> {
+        let schema = Schema::compile(&request.parameters)?;
+        let capabilities = request.capabilities.clone();
+        let spec = ToolSpec::new(name.clone(), draft, request.parameters.clone(), capabilities.clone())?;
+        let tool = vet(spec)?;
+        if tool.shape() != Shape::Factory {
+            return Ok((schema, tool));
+        }
+        let parameters = self.parameters_of_factory(name, &tool)?;
+        if !request.parameters.is_null() || parameters.is_null() {
+            return Ok((schema, tool));
+        }
+        let schema = Schema::compile(&parameters)?;
+        let spec = ToolSpec::new(name.clone(), draft, parameters, capabilities)?;
+        Ok((schema, vet(spec)?))
+    }
+
+    /// What the tool of this name takes that a factory makes: it is evaluated in the cell, with nothing granted.
+    fn parameters_of_factory(&self, name: &ToolName, tool: &VettedTool) -> Result<Value, CreateError> {
+        let failed = |why: String| CreateError::Factory(why);
+        let args = self.anything.check(Params::default()).map_err(|error| failed(error.to_string()))?;
+        let permit = Permit::to_describe(args);
+        let run = Run { operations: &NoOperations, ..Run::default() };
+        let evaluated = self.evaluate(name.as_str(), tool.script(), &permit, &run);
+        let kept = match evaluated.map_err(|error| failed(error.to_string()))? {
+            Ok(kept) => kept,
+            Err(report) => {
+                return Err(failed(match report.outcome {
+                    Outcome::Threw(thrown) => format!("{}: {}", thrown.name, thrown.message),
+                    Outcome::Stopped(stop) => stop.to_string(),
+                    Outcome::Returned(_) => "it gives no tool".to_owned(),
+                }));
+            }
+        };
+        let manifest: Value = serde_json::from_str(kept.manifest().as_str()).unwrap_or_default();
+        let tools: Vec<&Value> = manifest["tools"].as_array().into_iter().flatten().collect();
+        let named = tools.iter().find(|tool| tool["name"] == name.as_str());
+        match (tools.as_slice(), named) {
+            ([only], _) => Ok(only["parameters"].clone()),
+            (_, Some(named)) => Ok(named["parameters"].clone()),
+            (several, None) => {
+                let names: Vec<String> = several.iter().map(|tool| tool["name"].to_string()).collect();
+                Err(failed(format!("it makes {}, and none of them is called `{name}`", names.join(", "))))
+            }
+        }
+    }
+
+    fn kept_as_tool(
+        &self,
+        tool: &VettedTool,
+        schema: &Schema,
+        notes: &Notes,
+        before: Option<ToolId>,
+        when_taken: WhenTaken,
+        at: jiff::Timestamp,
+    ) -> Result<Created, CreateError> {
+        let (store, spec) = (self.shelf()?, tool.spec());
+        let identical = store.with_same_source(spec)?;
+        let step = store.put(&Registration { spec, notes, scores: tool.scores(), at }, when_taken)?;
+        let entry = match store.find(&ToolRef::Name(spec.name().clone())) {
+            Ok(entry) => Some(entry),
+            Err(FindError::Fault(fault)) => return Err(fault.into()),
+            // Somebody deleted it already.
+            Err(_) => None,
+        };
+        let needs_approval = needs_approval(self.policy.approval().0, tool);
+        if needs_approval.is_some() && self.policy.approval().0 != crate::policy::ApprovalMode::Never {
+            let grants = self.policy.grants_for(step.id, &step.name, notes.tags(), tool.asked());
+            self.ask_later(store, step.id, &grants)?;
+        }
+        Ok(Created {
+            id: step.id,
+            name: step.name,
+            description: notes.description().to_owned(),
+            parameters: schema.parameters().to_vec(),
+            scores: tool.scores(),
+            findings: tool.findings().to_vec(),
+            status: entry.map_or(Status::Unverified, |entry| entry.status),
+            version: step.number,
+            replaced: before.filter(|before| *before != step.id),
+            identical_to: identical.into_iter().map(|entry| (entry.name, entry.id)).collect(),
+            needs_approval,
+        })
+    }
+}

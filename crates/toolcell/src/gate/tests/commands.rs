@@ -1,0 +1,172 @@
+use std::time::Instant;
+
+use super::*;
+
+fn check(script: &str, expect: &str) {
+    assert_eq!(told(&gates(command(When::Before, script)).admit(call(), None)), expect, "{script}");
+}
+
+#[test]
+fn a_command_reads_the_form_of_the_documents() {
+    let script = r#"input=$(cat); [ "$input" = '{"hookEventName":"preToolUse","toolName":"send-mail","toolArgs":{"n":1},"timestamp":0,"cwd":"/srv/agent"}' ] && echo '{"permissionDecision":"allow"}' || { echo "$input" >&2; exit 1; }"#;
+    check(script, "allow");
+}
+
+#[test]
+fn a_command_that_does_not_end_well_denies() {
+    check("exit 3", "deny: the gate `x` exited with status 3");
+    check(r#"echo '{"permissionDecision":"allow"}'; exit 2"#, "deny: the gate `x` exited with status 2");
+    check("kill -9 $$", "deny: the gate `x` was killed by signal 9");
+    check(
+        "echo >&2; echo ' no licence ' >&2; echo more >&2; exit 1",
+        "deny: the gate `x` exited with status 1: no licence",
+    );
+    check(r"printf 'a\033[2Jb\377\n' >&2; exit 1", "deny: the gate `x` exited with status 1: a\\u{1b}[2Jb\u{fffd}");
+    let long = format!("deny: the gate `x` exited with status 1: {}…", "e".repeat(200));
+    check("printf 'e%.0s' $(seq 300) >&2; exit 1", &long);
+}
+
+#[test]
+fn a_command_that_cannot_be_started_denies() {
+    let check = |first: &str, expect: &str| {
+        let command = GateCommand { command: vec![first.to_owned()], ..command(When::Before, "") };
+        assert_eq!(told(&gates(command).admit(call(), None)), expect);
+    };
+    check("./no/such", "deny: the gate `x` cannot be started: `/./no/such`: No such file or directory (os error 2)");
+    check("/", "deny: the gate `x` cannot be started: `/`: Permission denied (os error 13)");
+    let none = "deny: the gate `x` cannot be started: `no-such-program-at-all`: No such file or directory (os error 2)";
+    check("no-such-program-at-all", none);
+}
+
+#[test]
+fn a_relative_program_is_looked_for_in_the_folder_and_runs_where_the_host_is() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("check");
+    let here = std::env::current_dir().unwrap();
+    let text =
+        format!("#!/bin/sh\n[ \"$(pwd)\" = '{}' ] && echo '{{\"permissionDecision\":\"allow\"}}'\n", here.display());
+    // A file that was written in this process could still be open for writing in a child of another test.
+    let made =
+        std::process::Command::new("sh").args(["-c", r#"printf %s "$1" > "$2""#, "sh", &text]).arg(&script).status();
+    assert!(made.unwrap().success());
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let folder = folder.path().to_owned();
+    let command = GateCommand { command: vec!["./check".to_owned()], folder, ..command(When::Before, "") };
+    assert_eq!(told(&gates(command).admit(call(), None)), "allow");
+}
+
+#[test]
+fn a_command_that_is_none_is_refused() {
+    let check = |command: GateCommand, expect: &str| {
+        let error = Gates::default().command(command).unwrap_err();
+        assert_eq!((error.code(), error.to_string().as_str()), ("gate-invalid", expect));
+    };
+    check(GateCommand { command: Vec::new(), ..command(When::Before, "") }, "the command of the gate `x` is empty");
+    check(
+        GateCommand { command: vec![String::new()], ..command(When::Before, "") },
+        "the command of the gate `x` is empty",
+    );
+    check(GateCommand { timeout: Duration::ZERO, ..command(When::After, "") }, "the gate `x` has a time of 0 ms");
+    check(
+        GateCommand { tools: vec!["a*b".to_owned()], ..command(When::After, "") },
+        "`a*b` is no pattern of tool names: it may be a name, or the beginning of one and then `*`",
+    );
+}
+
+#[test]
+fn megabytes_on_standard_error_neither_block_nor_count() {
+    check("head -c 3000000 /dev/zero >&2; echo '{\"permissionDecision\":\"allow\"}'", "allow");
+}
+
+#[test]
+fn too_much_on_standard_output_denies_at_once() {
+    check("yes", "deny: the gate `x` printed more than 1048576 bytes");
+    check("head -c 1048577 /dev/zero", "deny: the gate `x` printed more than 1048576 bytes");
+}
+
+#[test]
+fn a_command_need_not_read() {
+    let args = json!({"text": "x".repeat(1 << 20)});
+    let gates = gates(command(When::Before, "exec <&-; echo '{\"permissionDecision\":\"allow\"}'"));
+    assert_eq!(told(&gates.admit(with_args(args), None)), "allow");
+}
+
+#[test]
+fn sixty_four_megabytes_go_in_while_an_answer_comes_out() {
+    let args = json!({"text": "x".repeat(64 << 20)});
+    let script = r#"head -c 500000 /dev/zero | tr '\0' ' '; cat | wc -c | sed 's/.*/{"additionalContext":"&"}/'"#;
+    let admission = gates(command(When::Before, script)).admit(with_args(args), None);
+    assert_eq!(told(&admission), "no-objection");
+    let read: usize = admission.context[0].text.trim().parse().unwrap();
+    assert!(read > 64 << 20, "{read}");
+}
+
+/// Runs a script that is out of time after 100 ms.
+fn hangs(script: &str) {
+    let command = GateCommand { timeout: Duration::from_millis(100), ..command(When::Before, script) };
+    let began = Instant::now();
+    let told = told(&gates(command).admit(call(), None));
+    assert!(told.starts_with("deny: the gate `x` did not answer within 100 ms"), "{told}");
+    assert!(began.elapsed() < LONG / 6);
+}
+
+#[test]
+fn a_command_that_hangs_is_killed_when_its_time_is_over() {
+    hangs("sleep 61");
+    hangs("trap '' TERM INT HUP; while :; do sleep 61; done");
+    hangs("exec >&-; sleep 61");
+    hangs("echo '{}'; sleep 61");
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the scripts write down who they are")]
+fn nothing_of_its_group_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let note = folder.path().join("pid");
+    let hanging = format!("sleep 62 & echo $! > {0}; echo $$ >> {0}; wait", note.display());
+    hangs(&hanging);
+    let pids = std::fs::read_to_string(&note).unwrap();
+    assert_eq!(pids.lines().count(), 2);
+    for pid in pids.lines() {
+        gone(pid);
+    }
+    // One that leaves somebody behind, who holds its output, is answered for at once.
+    let leaving = format!("sleep 63 & echo $! > {}; echo '{{\"permissionDecision\":\"allow\"}}'", note.display());
+    check(&leaving, "allow");
+    gone(std::fs::read_to_string(&note).unwrap().trim());
+}
+
+/// Waits until a process is gone, or dead and only not yet reaped by whoever inherited it.
+#[expect(clippy::disallowed_methods, reason = "who is there stands in files")]
+fn gone(pid: &str) {
+    let is_there = || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        !stat.is_empty() && !stat.contains(") Z ")
+    };
+    let began = Instant::now();
+    while is_there() {
+        assert!(began.elapsed() < LONG / 6, "{pid} is still there");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn somebody_who_left_the_group_and_holds_the_output_does_not_hold_the_caller() {
+    hangs("exec 3>&1; left=$(setsid sh -c 'sleep 2 >&3 &'); echo '{}'");
+}
+
+#[test]
+fn somebody_who_left_the_group_and_holds_standard_error_does_not_matter() {
+    check("left=$(setsid sh -c 'sleep 2 >/dev/null &'); echo '{}'", "no-objection");
+}
+
+#[test]
+fn no_child_is_left_unreaped() {
+    let gates = gates(command(When::Before, "echo $$ >&2; exit 1"));
+    for _ in 0..20 {
+        let told = told(&gates.admit(call(), None));
+        let pid = told.rsplit(' ').next().unwrap();
+        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "{told}");
+    }
+}

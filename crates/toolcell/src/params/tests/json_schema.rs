@@ -1,0 +1,292 @@
+//! What passes and what does not where a JSON Schema is declared.
+
+use serde_json::json;
+
+use super::*;
+
+fn object(properties: &Value) -> Value {
+    json!({ "type": "object", "properties": properties })
+}
+
+/// As [`check`], for what a schema says of parameters that do not pass.
+#[track_caller]
+fn fails(properties: &Value, text: &str, expect: &str) {
+    check(&object(properties), text, &format!("parameters-invalid: the parameters are invalid: {expect}"));
+}
+
+#[test]
+fn a_json_schema_is_enforced_with_all_faults_at_once() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "user": {
+                "type": "object",
+                "properties": {
+                    "name": { "type": "string", "minLength": 2, "pattern": "^[a-z]+$" },
+                    "age": { "type": "integer", "minimum": 0, "default": 18 },
+                    "tags": { "type": "array", "items": { "type": "string" }, "maxItems": 2, "uniqueItems": true }
+                },
+                "required": ["name"],
+                "additionalProperties": false
+            },
+            "mode": { "enum": ["fast", "slow"] }
+        },
+        "required": ["user"]
+    });
+    check(&schema, r#"{"user":{"name":"ab"}}"#, r#"{"user":{"name":"ab","age":18}}"#);
+    check(
+        &schema,
+        r#"{"user":{"name":"ab","age":"20","tags":[1]}}"#,
+        r#"{"user":{"name":"ab","age":20,"tags":["1"]}}"#,
+    );
+    check(&schema, r#"{"user":{}}"#, "parameters-missing: required parameters are missing: `/user/name`");
+    check(
+        &schema,
+        r#"{"user":{"name":"A","age":1.5,"tags":["a","a","b"],"nmae":1},"mode":"fats","x":1}"#,
+        "parameters-invalid: the parameters are invalid: /user/name has a length of 1, the minimum is 2; \
+         /user/name is \"A\", which does not match the pattern `^[a-z]+$`; /user/age is 1.5 (number), expected integer; \
+         /user/tags has 3 items, the maximum is 2; /user/tags has 3 items, and two are the same; \
+         /user/nmae is not declared; did you mean `name`?; /mode is \"fats\", expected one of \"fast\", \"slow\"; \
+         /x is not declared; what is declared: `user`, `mode`",
+    );
+}
+
+#[test]
+fn each_keyword_says_what_it_asks_for() {
+    let n = |schema: Value| json!({ "n": schema });
+    fails(&n(json!({ "exclusiveMinimum": 0 })), r#"{"n":0}"#, "/n is 0, it must be more than 0");
+    fails(&n(json!({ "exclusiveMaximum": 9 })), r#"{"n":9}"#, "/n is 9, it must be less than 9");
+    fails(&n(json!({ "multipleOf": 2 })), r#"{"n":5}"#, "/n is 5, expected a multiple of 2");
+    fails(&n(json!({ "const": 4 })), r#"{"n":5}"#, "/n is 5, expected 4");
+    fails(&n(json!({ "maxLength": 1 })), r#"{"n":"日本"}"#, "/n has a length of 2, the maximum is 1");
+    fails(&n(json!({ "minProperties": 1 })), r#"{"n":{}}"#, "/n has 0 properties, the minimum is 1");
+    fails(&n(json!({ "format": "date" })), r#"{"n":"today"}"#, "/n is \"today\", which has not the format `date`");
+    fails(&n(json!({ "not": { "type": "null" } })), r#"{"n":null}"#, "/n is null, which is ruled out");
+    fails(&n(json!(false)), r#"{"n":null}"#, "/n is not allowed");
+    fails(
+        &n(json!({ "contains": { "const": 1 } })),
+        r#"{"n":[2]}"#,
+        "/n has 1 item, and too few or too many are as asked for",
+    );
+    fails(&n(json!({ "prefixItems": [{}], "items": false })), r#"{"n":[2,3]}"#, "/n/1 is not allowed");
+    fails(
+        &n(json!({ "propertyNames": { "maxLength": 1 } })),
+        r#"{"n":{"ab":1}}"#,
+        "/n has a property whose name has a length of 2, the maximum is 1",
+    );
+    fails(&n(json!({ "type": ["number", "null"] })), r#"{"n":"x"}"#, "/n is \"x\" (string), expected number or null");
+    let literals = json!({ "anyOf": [{ "const": "a", "type": "string" }, { "const": "b", "type": "string" }] });
+    fails(&n(literals), r#"{"n":"c"}"#, "/n is \"c\", expected one of \"a\", \"b\"");
+    let types = json!({ "oneOf": [{ "type": "number" }, { "type": "null" }] });
+    fails(&n(types), r#"{"n":"c"}"#, "/n is \"c\" (string), expected number or null");
+    let mixed = json!({ "anyOf": [{ "type": "number", "minimum": 5 }, { "type": "object", "required": ["id"] }] });
+    fails(
+        &n(mixed.clone()),
+        r#"{"n":1}"#,
+        "/n is none of 2 alternatives (it is 1, the minimum is 5; or it is 1 (number), expected object)",
+    );
+    fails(
+        &n(mixed),
+        r#"{"n":{}}"#,
+        "/n is none of 2 alternatives (it is {} (object), expected number; or it lacks `id`)",
+    );
+    let both = json!({ "oneOf": [{ "minimum": 1 }, { "minimum": 2 }] });
+    fails(&n(both), r#"{"n":3}"#, "/n is 3, which is more than one of the alternatives at once");
+    let ways = json!({ "pattern": "^(?=(a+)+$)(?=(a|aa)+b)" });
+    let slow = format!(r#"{{"n":"{}"}}"#, "a".repeat(64));
+    assert!(checked(&object(&n(ways)), &slow).starts_with("parameters-invalid"));
+}
+
+#[test]
+fn defaults_are_filled_in_and_scalars_coerced_wherever_it_is_certain() {
+    let schema = json!({
+        "$defs": {
+            "point": { "type": "object", "properties": { "x": { "type": "number", "default": 0 }, "y": { "$ref": "#/$defs/coordinate" } } },
+            "coordinate": { "$anchor": "c", "type": "number", "default": 7 },
+            "list": { "anyOf": [{ "type": "null" }, { "type": "object", "properties": { "value": { "type": "number" }, "next": { "$ref": "#/$defs/list" } } }] }
+        },
+        "type": "object",
+        "properties": {
+            "options": { "type": "object", "default": {}, "properties": { "depth": { "type": "integer", "default": 3 } } },
+            "points": { "type": "array", "items": { "$ref": "#/$defs/point" } },
+            "pair": { "prefixItems": [{ "type": "number" }, { "type": "string" }], "items": { "type": "boolean" } },
+            "maybe": { "anyOf": [{ "$ref": "#/$defs/point" }, { "type": "null" }] },
+            "either": { "oneOf": [{ "type": "number" }, { "type": "string" }] },
+            "record": { "type": "object", "additionalProperties": { "type": "number" } },
+            "list": { "$ref": "#/$defs/list" },
+            "all": { "allOf": [{ "$ref": "#c" }, { "type": "integer" }] }
+        }
+    });
+    let filled = r#""options":{"depth":3},"all":7"#;
+    for (text, expect) in [
+        (r"{}", r"{$}"),
+        (r#"{"options":{}}"#, r#"{"options":{"depth":3},"all":7}"#),
+        (r#"{"points":[{},{"x":"1"},{"y":"2"}]}"#, r#"{"points":[{"x":0,"y":7},{"x":1,"y":7},{"y":2,"x":0}],$}"#),
+        (r#"{"pair":["1",2,"true"]}"#, r#"{"pair":[1,"2",true],$}"#),
+        (r#"{"maybe":{"x":"1"}}"#, r#"{"maybe":{"x":1,"y":7},$}"#),
+        (r#"{"maybe":null}"#, r#"{"maybe":null,$}"#),
+        (r#"{"either":"1"}"#, r#"{"either":"1",$}"#),
+        (r#"{"record":{"a":"1","b":2}}"#, r#"{"record":{"a":1,"b":2},$}"#),
+        (
+            r#"{"list":{"value":"1","next":{"value":"2","next":null}}}"#,
+            r#"{"list":{"value":1,"next":{"value":2,"next":null}},$}"#,
+        ),
+        (r#"{"all":"5"}"#, r#"{"all":5,"options":{"depth":3}}"#),
+    ] {
+        check(&schema, text, &expect.replace('$', filled));
+    }
+    let bad =
+        json!({ "a": { "type": "object", "default": { "b": "x" }, "properties": { "b": { "type": "number" } } } });
+    refused(&object(&bad), "`a` contradicts itself: its default at /b is \"x\" (string), expected number");
+    let bad = json!({ "a": { "type": "array", "items": { "type": "string", "default": 5 } } });
+    refused(&object(&bad), "`/properties/a/items` contradicts itself: its default is 5 (number), expected string");
+    let old = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "definitions": { "n": { "type": "number", "maximum": 5 } },
+        "properties": { "a": { "allOf": [{ "$ref": "#/definitions/n" }], "default": 6 } }
+    });
+    refused(&old, "`a` contradicts itself: its default is 6, the maximum is 5");
+}
+
+#[test]
+fn unknown_parameters_are_refused_unless_the_schema_allows_them() {
+    let open = json!({ "type": "object", "properties": { "a": {} }, "additionalProperties": true });
+    check(&open, r#"{"b":1}"#, r#"{"b":1}"#);
+    check(&json!({ "type": "object" }), r#"{"b":1}"#, r#"{"b":1}"#);
+    check(&json!({ "type": "object", "properties": {} }), r#"{"b":1}"#, r#"{"b":1}"#);
+    let patterns = json!({ "type": "object", "properties": { "a": {} }, "patternProperties": { "^x-": {} } });
+    check(&patterns, r#"{"b":1}"#, r#"{"b":1}"#);
+    fails(&json!({ "numbers": {} }), r#"{"number":1}"#, "/number is not declared; did you mean `numbers`?");
+    fails(&json!({ "a": {} }), r#"{"a":1,"\u001b[31m":1}"#, "/\\u{1b}[31m is not declared; what is declared: `a`");
+}
+
+#[test]
+fn a_schema_that_is_none_is_refused() {
+    refused(
+        &json!({ "type": "string" }),
+        "the declaration contradicts itself: parameters are an object, and it does not accept one",
+    );
+    refused(
+        &json!({ "type": "objet" }),
+        "the declaration has the type \"objet\", which there is not; did you mean `object`?",
+    );
+    refused(
+        &object(&json!({ "a": { "type": "int" } })),
+        "`a` has the type \"int\", which there is not; did you mean `integer`?",
+    );
+    refused(&object(&json!({ "a": { "minLength": -1 } })), "`a` has a `minLength` that is -1, the minimum is 0");
+    refused(
+        &object(&json!({ "a": { "pattern": "(" } })),
+        "`a` has a `pattern` that is \"(\", which has not the format `regex`",
+    );
+    refused(&object(&json!({ "a": 5 })), "`a` is 5 (number), expected boolean or object");
+    refused(
+        &object(&json!({ "a": { "properties": { "b": { "enum": [] } } } })),
+        "`a.b` contradicts itself: its `enum` is empty",
+    );
+    refused(
+        &object(&json!({ "a": { "minItems": 3, "maxItems": 2 } })),
+        "`a` contradicts itself: its `minItems` 3 is above its `maxItems` 2",
+    );
+    refused(
+        &object(&json!({ "a": { "exclusiveMinimum": 3, "maximum": 3 } })),
+        "`a` contradicts itself: no number is between 3 and 3",
+    );
+    let schema =
+        json!({ "type": "object", "properties": { "a": {} }, "required": ["b"], "additionalProperties": false });
+    refused(
+        &schema,
+        "the declaration contradicts itself: it requires `b`, which it does not declare and so does not allow",
+    );
+    refused(
+        &json!({ "$schema": "https://example.com/mine", "type": "object" }),
+        "the declaration refers to `https://example.com/mine`, which is no schema inside of the declaration",
+    );
+    let own = json!({ "a": { "$id": "https://example.com/a" } });
+    refused(&object(&own), "`a` has an `$id` of its own, which only the whole declaration may have");
+}
+
+#[test]
+fn a_reference_leads_to_a_schema_inside() {
+    for reference in [
+        "https://example.com/a",
+        "file:///etc/passwd",
+        "other.json",
+        "#/$defs/none",
+        "#none",
+        "#/enum/0",
+        "#%zz",
+        "//x",
+    ] {
+        let schema = object(&json!({ "a": { "$ref": reference } }));
+        refused(&schema, &format!("`a` refers to `{reference}`, which is no schema inside of the declaration"));
+    }
+    // What is data is no reference, and what is called so is none either.
+    let schema = object(&json!({ "$ref": { "type": "object" }, "a": { "enum": [{ "$ref": "x" }] } }));
+    check(&schema, r#"{"$ref":{},"a":{"$ref":"x"}}"#, r#"{"$ref":{},"a":{"$ref":"x"}}"#);
+    let schema = json!({ "type": "object", "$defs": { "a b/c": { "type": "number" } }, "properties": { "n": { "$ref": "#/$defs/a%20b~1c" } } });
+    check(&schema, r#"{"n":"5"}"#, r#"{"n":5}"#);
+}
+
+#[test]
+fn a_schema_of_many_ways_costs_no_time() {
+    let entangled = |schema: &Value, expect: &str| {
+        let error = Schema::compile(schema).unwrap_err().to_string();
+        assert_eq!(error.strip_prefix("the declaration is too entangled: ").unwrap(), expect);
+    };
+    entangled(
+        &json!({ "type": "object", "properties": {}, "$ref": "#" }),
+        "more than 16 schemas stand behind each other for one value at the declaration",
+    );
+    let twice = |more: fn(&str) -> Value| {
+        let definitions = (0..40).map(|at| (format!("d{at}"), more(&format!("#/$defs/d{}", (at + 1) % 40))));
+        json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": definitions.collect::<serde_json::Map<_, _>>() })
+    };
+    entangled(
+        &twice(|next| json!({ "allOf": [{ "$ref": next }, { "$ref": next }] })),
+        "more than 16 schemas stand behind each other for one value at `/$defs/d7/allOf/0`",
+    );
+    let schema = twice(
+        |next| json!({ "anyOf": [{ "properties": { "a": { "$ref": next } }, "required": ["a"] }, { "properties": { "a": { "$ref": next } }, "required": ["b"] }] }),
+    );
+    let deep = (0..100).fold("1".to_owned(), |inner, _| format!(r#"{{"a":{inner},"b":{{}}}}"#));
+    let deep = format!(r#"{{"a":{deep}}}"#);
+    check(&schema, &deep, &deep);
+    let deep = (0..100).fold("{}".to_owned(), |inner, _| format!(r#"{{"a":{inner}}}"#));
+    check(
+        &schema,
+        &deep,
+        "parameters-invalid: the parameters are invalid: the whole does not match the schema, \
+         which refers to itself in too many ways to say where",
+    );
+    let endless = object(&json!({ "a": { "$ref": "#/$defs/a" } }));
+    let mut endless = endless.as_object().unwrap().clone();
+    endless.insert(
+        "$defs".to_owned(),
+        json!({ "a": { "default": {}, "type": "object", "properties": { "a": { "$ref": "#/$defs/a" } } } }),
+    );
+    entangled(&Value::Object(endless), "its defaults, filled into each other, are endless or more than 16777216 bytes");
+    let chain = (0..600)
+        .map(|at| (format!("d{at}"), json!({ "properties": { "a": { "$ref": format!("#/$defs/d{}", at + 1) } } })));
+    let mut chain: serde_json::Map<_, _> = chain.collect();
+    chain.insert("d600".to_owned(), json!(true));
+    entangled(
+        &json!({ "type": "object", "$ref": "#/$defs/d0", "$defs": chain }),
+        "with what they refer to, its schemas are nested 1204 deep, the limit is 512",
+    );
+}
+
+#[test]
+fn of_many_faults_twenty_are_told() {
+    let schema = object(&json!({ "a": { "type": "array", "items": { "type": "number" } } }));
+    let checked = Schema::compile(&schema).unwrap();
+    let error = checked.check_value(json!({ "a": vec!["x"; 50] })).unwrap_err();
+    let ParamsError::Invalid { problems, more } = &error else { panic!("{error}") };
+    assert_eq!((problems.len(), *more, problems[19].path.as_str()), (20, 30, "/a/19"));
+    assert!(error.to_string().ends_with("/a/19 is \"x\" (string), expected number; and 30 more"));
+    let error = checked.check_value(json!({ "a": vec!["x"; 200_000] })).unwrap_err();
+    assert!(matches!(error, ParamsError::Invalid { problems, more: 0 } if problems.len() == 1));
+    let error = checked.check_value(json!({ "a": "日".repeat(1_000_000) })).unwrap_err();
+    assert!(error.to_string().len() < 500);
+}

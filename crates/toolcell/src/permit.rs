@@ -1,0 +1,336 @@
+//! Whether a call may run: the policy, the gates, the person, and the strictest of them wins.
+//!
+//! ```text
+//! policy: what is granted, within which limits → gates: allow, deny, ask → approval: of this tool with these grants
+//! ```
+//!
+//! Invariant: a [`Permit`] is made here only, and who cannot decide refuses. The model decides nothing.
+
+use serde_json::Value;
+use toolcell_analysis::{Capabilities, Severity};
+use toolcell_host::{Budget, Params};
+use toolcell_store::audit::{Action, Attempt};
+use toolcell_store::{Approval, Decision as Said, Entry, Fault, Store};
+use toolcell_tool::ToolId;
+
+use crate::gate::{Admission, Answer, Context, Decision, GateCall, Person, Question};
+use crate::params::{Args, ParamsError, Schema};
+use crate::policy::{ApprovalMode, Grants, Verdict};
+use crate::toolbox::Toolbox;
+use crate::vet::VettedTool;
+
+/// The proof that a call may run: with these arguments, this budget, these grants.
+pub struct Permit {
+    args: Args,
+    budget: Budget,
+    grants: Grants,
+    decided_by: String,
+    context: Vec<Context>,
+    suppressed: bool,
+}
+
+impl Permit {
+    pub(crate) fn args(&self) -> &Args {
+        &self.args
+    }
+
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    pub(crate) fn grants(&self) -> &Grants {
+        &self.grants
+    }
+
+    pub(crate) fn decided_by(&self) -> &str {
+        &self.decided_by
+    }
+
+    pub(crate) fn is_suppressed(&self) -> bool {
+        self.suppressed
+    }
+
+    pub(crate) fn into_context(self) -> Vec<Context> {
+        self.context
+    }
+
+    /// To evaluate a factory while it is analysed: with nothing granted, and little of everything.
+    pub(crate) fn to_describe(args: Args) -> Self {
+        let budget = Budget { fuel: 2_000_000_000, deadline: std::time::Duration::from_secs(2), ..Budget::default() };
+        let (grants, decided_by) = (Grants::default(), "analysis".to_owned());
+        Self { args, budget, grants, decided_by, context: Vec::new(), suppressed: false }
+    }
+}
+
+/// A call may not run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct Denial {
+    /// Who denied it: a gate, an approval, the policy.
+    pub by: String,
+    /// Why.
+    pub reason: String,
+    /// What to do next.
+    pub hint: String,
+}
+
+/// Why a call is not admitted.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotAdmitted {
+    #[error(transparent)]
+    Denied(#[from] Denial),
+    /// A gate changed the arguments to what the tool does not take.
+    #[error(transparent)]
+    Params(#[from] ParamsError),
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+/// What is about to run.
+pub(crate) struct Subject<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) schema: &'a Schema,
+    /// Its capabilities, as it asks for them.
+    pub(crate) asked: &'a Capabilities,
+    /// The stored tool; a draft has none, and whoever hands it in has approved it.
+    pub(crate) tool: Option<(&'a Entry, &'a VettedTool)>,
+}
+
+impl Subject<'_> {
+    fn id(&self) -> Option<ToolId> {
+        self.tool.map(|(entry, _)| entry.id)
+    }
+}
+
+/// One step of a decision.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Step {
+    /// What decides: `limits`, `grants`, `gate`, `approval`.
+    pub stage: &'static str,
+    /// Which one: a key of a policy, the name of a gate.
+    pub rule: String,
+    /// What it said: `allow`, `deny`, `ask`, `grant`, `withhold`, `no objection`.
+    pub verdict: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Whether a decision is made for a run, or only to be shown.
+#[derive(Clone, Copy)]
+pub(crate) enum Purpose<'a> {
+    /// The call runs if it is admitted. The person may be asked.
+    Run(Option<&'a dyn Person>),
+    /// Nothing runs, nobody is asked, and nothing is kept.
+    Explain,
+}
+
+impl Toolbox {
+    /// Decides whether a call may run.
+    pub(crate) fn admit(
+        &self,
+        subject: &Subject<'_>,
+        args: Args,
+        budget: Budget,
+        purpose: Purpose<'_>,
+        steps: &mut Vec<Step>,
+    ) -> Result<Permit, NotAdmitted> {
+        let grants = self.grants(subject, steps);
+        let (args, admission) = self.pass_gates(subject, args, purpose, steps)?;
+        let decided_by = match subject.tool {
+            Some((entry, tool)) => self.approved(entry, tool, &grants, args.params(), purpose, steps)?,
+            None => "caller".to_owned(),
+        };
+        let decided_by = admission.decided_by.as_ref().map_or(decided_by, |gate| format!("gate {gate}"));
+        let context = admission.context;
+        Ok(Permit { args, budget, grants, decided_by, context, suppressed: admission.suppress_output })
+    }
+
+    /// What the policy grants of what is asked for.
+    fn grants(&self, subject: &Subject<'_>, steps: &mut Vec<Step>) -> Grants {
+        // What a draft is granted is what its caller does for it.
+        let Some((entry, _)) = subject.tool else { return Grants::default() };
+        for ruling in self.policy.granted_by(entry.id, &entry.name, &entry.tags, subject.asked) {
+            let verdict = if ruling.verdict == Verdict::Granted { "grant" } else { "withhold" };
+            let reason = ruling.to_string();
+            let rule = ruling.rule.unwrap_or_else(|| "grants".to_owned());
+            steps.push(Step { stage: "grants", rule, verdict: verdict.to_owned(), reason });
+        }
+        self.policy.grants_for(entry.id, &entry.name, &entry.tags, subject.asked)
+    }
+
+    /// Asks the gates. Arguments that one of them changed are checked again.
+    fn pass_gates(
+        &self,
+        subject: &Subject<'_>,
+        args: Args,
+        purpose: Purpose<'_>,
+        steps: &mut Vec<Step>,
+    ) -> Result<(Args, Admission), NotAdmitted> {
+        if self.gates.admits_all() {
+            return Ok((args, Admission::default()));
+        }
+        let value = match args.value() {
+            Some(value) => value.clone(),
+            None => serde_json::from_str(args.params().as_str()).map_err(|error| Denial {
+                by: "gates".to_owned(),
+                reason: format!("the gates cannot be shown the parameters: {error}"),
+                hint: "hand in parameters that every parser of JSON reads".to_owned(),
+            })?,
+        };
+        let call = self.gate_call(subject.name, subject.id(), value);
+        let person = if let Purpose::Run(person) = purpose { person } else { None };
+        let admission = self.gates.admit(call.clone(), person);
+        steps.extend(admission.steps.iter().map(|step| Step {
+            stage: "gate",
+            rule: step.gate.clone(),
+            verdict: step.decision.name().to_owned(),
+            reason: step.decision.reason().unwrap_or_default().to_owned(),
+        }));
+        denied(&admission)?;
+        // Nobody is asked about arguments that the tool does not take.
+        let args = match &admission.args {
+            Some(changed) => subject.schema.check_value(Value::clone(changed))?,
+            None => args,
+        };
+        if let Purpose::Explain = purpose {
+            return Ok((args, admission));
+        }
+        let admission = admission.settle(&call, person);
+        denied(&admission)?;
+        Ok((args, admission))
+    }
+
+    /// A call as gates see it.
+    pub(crate) fn gate_call(&self, name: &str, tool: Option<ToolId>, args: Value) -> GateCall {
+        GateCall::new(name, tool, args, self.now(), self.cwd.as_str())
+    }
+
+    /// Whether a tool with these grants is approved, and by whom.
+    fn approved(
+        &self,
+        entry: &Entry,
+        tool: &VettedTool,
+        grants: &Grants,
+        params: &Params,
+        purpose: Purpose<'_>,
+        steps: &mut Vec<Step>,
+    ) -> Result<String, NotAdmitted> {
+        let (mode, origin) = self.policy.approval();
+        let rule = format!("approval.mode = \"{}\" ({origin})", mode.name());
+        let mut say = |verdict: &str, reason: String| {
+            steps.push(Step { stage: "approval", rule: rule.clone(), verdict: verdict.to_owned(), reason });
+        };
+        let store = self.shelf()?;
+        let said = store.decision(entry.id, &grants.to_value())?;
+        if said == Some(Said::Refused) {
+            say("deny", "somebody refused it".to_owned());
+            return Err(refused(entry).into());
+        }
+        if said == Some(Said::Approved) {
+            say("allow", "somebody approved it with these grants".to_owned());
+            return Ok("approval".to_owned());
+        }
+        let why = match needs_approval(mode, tool) {
+            None => {
+                say("allow", "it needs no approval".to_owned());
+                return Ok(format!("policy {}", mode.name()));
+            }
+            Some(why) => why,
+        };
+        let Purpose::Run(person) = purpose else {
+            say(if mode == ApprovalMode::Never { "deny" } else { "ask" }, why);
+            return Ok("nobody".to_owned());
+        };
+        if mode == ApprovalMode::Never {
+            return Err(unapproved(entry, &why).into());
+        }
+        let Some(person) = person else {
+            self.ask_later(store, entry.id, grants)?;
+            return Err(unapproved(entry, &why).into());
+        };
+        let args = serde_json::from_str(params.as_str()).unwrap_or_default();
+        let call = self.gate_call(entry.name.as_str(), Some(entry.id), args);
+        let question = Question::about_tool(tool, grants, call, &why);
+        match person.ask(&question) {
+            Answer::Yes => {
+                self.settle(store, entry.id, grants, Said::Approved, "person")?;
+                Ok("person".to_owned())
+            }
+            Answer::No { feedback } => {
+                self.ask_later(store, entry.id, grants)?;
+                let reason = feedback
+                    .map_or_else(|| "the person said no".to_owned(), |why| format!("the person said no: {why}"));
+                Err(Denial { by: "person".to_owned(), reason, hint: approve_with(entry) }.into())
+            }
+        }
+    }
+
+    /// Notes that somebody should look at a tool. Where nothing can be noted, whoever looks sees it at the next run.
+    pub(crate) fn ask_later(&self, store: &Store, tool: ToolId, grants: &Grants) -> Result<(), Fault> {
+        if store.access() == toolcell_store::Access::Full {
+            store.ask(tool, &grants.to_value(), "run", self.now())?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what somebody said to a tool with these grants.
+    pub(crate) fn settle(
+        &self,
+        store: &Store,
+        tool: ToolId,
+        grants: &Grants,
+        decision: Said,
+        by: &str,
+    ) -> Result<(), Fault> {
+        let at = self.now();
+        let approval = Approval { tool, grants: grants.to_value(), decision, by: by.to_owned(), at };
+        store.decide(&approval)?;
+        let action = if decision == Said::Approved { Action::Approve } else { Action::Refuse };
+        let mut attempt = Attempt { tool: Some(tool), ..Attempt::new(action, at) };
+        attempt.details.decided_by = Some(by.to_owned());
+        store.audit().record(&attempt).map(|_| ())
+    }
+}
+
+/// What gates denied.
+fn denied(admission: &Admission) -> Result<(), Denial> {
+    let Decision::Deny { reason } = &admission.decision else { return Ok(()) };
+    let gate = admission.decided_by.clone().unwrap_or_default();
+    let hint = format!("the gate `{gate}` decides: change the call, or ask whoever set it up");
+    Err(Denial { by: format!("gate {gate}"), reason: reason.clone(), hint })
+}
+
+/// Why somebody has to approve a tool; nothing where nobody has to.
+pub(crate) fn needs_approval(mode: ApprovalMode, tool: &VettedTool) -> Option<String> {
+    let worst = tool.worst().filter(|finding| finding.severity >= Severity::Medium);
+    let asked: Vec<String> = tool.asked().iter().map(|(asked, _)| format!("`{}`", asked.name())).collect();
+    match (mode, worst) {
+        (ApprovalMode::Auto, _) => None,
+        (ApprovalMode::Never | ApprovalMode::Ask, _) => Some("every tool has to be approved".to_owned()),
+        (ApprovalMode::AutoSafe, Some(worst)) => {
+            Some(format!("it has a finding that is {}: {}", worst.severity.name(), worst.message))
+        }
+        (ApprovalMode::AutoSafe, None) if !asked.is_empty() => Some(format!("it asks for {}", asked.join(", "))),
+        (ApprovalMode::AutoSafe, None) => None,
+    }
+}
+
+fn unapproved(entry: &Entry, why: &str) -> Denial {
+    Denial {
+        by: "approval".to_owned(),
+        reason: format!("nobody approved `{}` ({}): {why}", entry.name, entry.id.short()),
+        hint: approve_with(entry),
+    }
+}
+
+fn refused(entry: &Entry) -> Denial {
+    Denial {
+        by: "approval".to_owned(),
+        reason: format!("somebody refused `{}` ({})", entry.name, entry.id.short()),
+        hint: approve_with(entry),
+    }
+}
+
+fn approve_with(entry: &Entry) -> String {
+    format!("look at it with `toolcell show {0}`, and approve it with `toolcell approvals grant {0}`", entry.id.short())
+}

@@ -1,0 +1,219 @@
+//! The host's policy: what tools may have, from the files of the user and of the project.
+//!
+//! Invariant: a project may only narrow. Whatever a policy with a project's file permits, the policy without it permits as
+//! well. Nothing here reads a file, the environment or a clock.
+
+mod approval;
+mod call;
+mod command;
+mod file;
+mod form;
+mod grants;
+mod limits;
+mod origin;
+mod problem;
+mod schema;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value;
+use toolcell_analysis::Capabilities;
+use toolcell_host::Budget;
+use toolcell_store::audit::Contents;
+use toolcell_tool::{Lang, ToolId, ToolName};
+
+use crate::policy::grants::{AllRules, Subject};
+use crate::policy::limits::{Limits, TOOLS};
+use crate::policy::origin::{Held, Stated};
+
+pub use approval::ApprovalMode;
+pub use command::{GateCommand, NamePattern, When};
+pub use file::PolicyFile;
+pub use grants::{Grants, Ruling, Verdict};
+pub use limits::{Limit, LimitError, Wanted};
+pub use origin::{Layer, Origin, Setting};
+pub use problem::{PolicyError, PolicyProblem};
+
+/// What to do with a run that cannot be recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum WhenUnrecorded {
+    /// It does not start.
+    #[default]
+    Refuse,
+    /// It runs, and whoever started it is told.
+    Run,
+}
+
+/// What whoever started the process says beyond the files. It counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Overrides {
+    /// The language of messages.
+    pub language: Option<Lang>,
+    /// What a tool that nobody approved may do.
+    pub approval: Option<ApprovalMode>,
+}
+
+/// What tools may have.
+///
+/// # Examples
+/// ```
+/// use std::path::Path;
+/// use toolcell::policy::{Layer, Policy, PolicyFile, Wanted};
+///
+/// let user = PolicyFile::parse(Layer::User, "[ceilings]\ntimeout_ms = 60_000", Path::new("user.toml"))?;
+/// let project = PolicyFile::parse(Layer::Project, "[ceilings]\ntimeout_ms = 90_000", Path::new("project.toml"))?;
+/// let policy = Policy::layered([user, project])?;
+/// let error = policy.budget(&Wanted { timeout_ms: Some(70_000), ..Wanted::default() }).unwrap_err();
+/// assert_eq!(error.to_string(), "timeout_ms is 70000, it must be 1 to 60000 (ceiling of user user.toml:2)");
+/// # Ok::<(), toolcell::policy::PolicyError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Policy {
+    language: Held<Option<Lang>>,
+    limits: Limits,
+    tools: Held<u64>,
+    contents: Held<Contents>,
+    when_unrecorded: Held<WhenUnrecorded>,
+    approval: Held<ApprovalMode>,
+    reserved: Vec<Stated<ToolName>>,
+    grants: AllRules,
+    gates: Vec<GateCommand>,
+}
+
+impl Default for Policy {
+    /// What holds where no file says anything.
+    fn default() -> Self {
+        Self {
+            language: Held::built_in(None),
+            limits: Limits::default(),
+            tools: Held::built_in(TOOLS),
+            contents: Held::built_in(Contents::default()),
+            when_unrecorded: Held::built_in(WhenUnrecorded::default()),
+            approval: Held::built_in(ApprovalMode::default()),
+            reserved: Vec::new(),
+            grants: AllRules::default(),
+            gates: Vec::new(),
+        }
+    }
+}
+
+impl Policy {
+    /// The policy of these files: the user's first, whatever their order. What a project asks for beyond what holds
+    /// without it does not count; [`origins`](Self::origins) tells of it.
+    ///
+    /// # Errors
+    /// `policy-invalid`: two files have a gate of one name.
+    pub fn layered(files: impl IntoIterator<Item = PolicyFile>) -> Result<Self, PolicyError> {
+        let mut files: Vec<PolicyFile> = files.into_iter().collect();
+        files.sort_by_key(|file| file.layer);
+        let mut policy = Self::default();
+        for file in files {
+            policy.settle(file)?;
+        }
+        Ok(policy)
+    }
+
+    fn settle(&mut self, file: PolicyFile) -> Result<(), PolicyError> {
+        // A language permits nothing, so the project's own wins.
+        if let Some(Stated { value, origin }) = file.language {
+            self.language = Held { value: Some(value), origin, beyond: Vec::new() };
+        }
+        self.limits.settle(&file.limits, &file.ceilings);
+        self.tools.settle(file.tools.as_ref(), |tools| tools);
+        self.contents.settle(file.contents.as_ref(), |contents| u64::from(contents == Contents::Verbatim));
+        self.when_unrecorded.settle(file.when_unrecorded.as_ref(), |when| when as u64);
+        self.approval.settle(file.approval.as_ref(), |mode| mode as u64);
+        self.reserved.extend(file.reserved);
+        match (file.layer, file.grants) {
+            (Layer::User, Some(rules)) => self.grants.user = Some(rules),
+            (Layer::Project, Some(rules)) => self.grants.projects.push(rules),
+            (_, None) => {}
+        }
+        problem::gates_differ(&self.gates, &file.gates)?;
+        self.gates.extend(file.gates);
+        Ok(())
+    }
+
+    /// The policy with what whoever started the process says.
+    #[must_use]
+    pub fn with(mut self, overrides: &Overrides) -> Self {
+        if let Some(language) = overrides.language {
+            self.language = Held { value: Some(language), origin: Origin::Flag, beyond: Vec::new() };
+        }
+        if let Some(mode) = overrides.approval {
+            self.approval.settle(Some(&Stated { value: mode, origin: Origin::Flag }), |mode| mode as u64);
+        }
+        self
+    }
+
+    /// What a call gets, if its caller may have what it wants.
+    ///
+    /// # Errors
+    /// `limit-invalid`: below the least that the sandbox takes, or above the ceiling.
+    pub fn budget(&self, wanted: &Wanted) -> Result<Budget, LimitError> {
+        self.limits.budget(wanted)
+    }
+
+    /// What a tool is granted of what it asks for.
+    #[must_use]
+    pub fn grants_for(&self, id: ToolId, name: &ToolName, tags: &[String], asked: &Capabilities) -> Grants {
+        let rulings = self.granted_by(id, name, tags, asked).into_iter();
+        Grants::these(rulings.filter(|ruling| ruling.verdict == Verdict::Granted).map(|ruling| ruling.capability))
+    }
+
+    /// Which rule grants or refuses each capability that a tool asks for.
+    #[must_use]
+    pub fn granted_by(&self, id: ToolId, name: &ToolName, tags: &[String], asked: &Capabilities) -> Vec<Ruling> {
+        self.grants.rulings(&Subject { id: Some(id), name: Some(&name.folded()), tags }, asked)
+    }
+
+    /// What a tool that nobody approved may do, and who says so.
+    #[must_use]
+    pub const fn approval(&self) -> (ApprovalMode, &Origin) {
+        (self.approval.value, &self.approval.origin)
+    }
+
+    /// The language of messages, if a file or a flag says one.
+    #[must_use]
+    pub const fn language(&self) -> Option<Lang> {
+        self.language.value
+    }
+
+    /// How many tools may have a name.
+    #[must_use]
+    pub const fn tools_limit(&self) -> u64 {
+        self.tools.value
+    }
+
+    /// What is recorded of parameters and results.
+    #[must_use]
+    pub const fn contents(&self) -> Contents {
+        self.contents.value
+    }
+
+    /// What to do with a run that cannot be recorded.
+    #[must_use]
+    pub const fn when_unrecorded(&self) -> WhenUnrecorded {
+        self.when_unrecorded.value
+    }
+
+    /// The name that a policy reserves, and where, if it is this one or one that people take for it.
+    #[must_use]
+    pub fn reserved(&self, name: &ToolName) -> Option<(&ToolName, &Origin)> {
+        let found = self.reserved.iter().find(|reserved| reserved.value.folded() == name.folded())?;
+        Some((&found.value, &found.origin))
+    }
+
+    /// The commands to ask, the user's first.
+    #[must_use]
+    pub fn gates(&self) -> &[GateCommand] {
+        &self.gates
+    }
+
+    /// The JSON Schema of a policy file, for editors.
+    #[must_use]
+    pub fn json_schema() -> Value {
+        schema::SCHEMA.clone()
+    }
+}

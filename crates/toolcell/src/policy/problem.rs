@@ -1,0 +1,140 @@
+//! What is wrong with a policy file, and where.
+//!
+//! Invariant: every problem has its line and column, and all that can be found at once are told at once.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::policy::command::GateCommand;
+use crate::policy::origin::{Layer, Origin};
+
+/// How many problems of a file are told.
+const TOLD: usize = 100;
+/// How much of a text is shown, in characters.
+const SHOWN: usize = 64;
+
+/// A policy file is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", told(problems, *more))]
+pub struct PolicyError {
+    problems: Vec<PolicyProblem>,
+    more: usize,
+}
+
+/// Something that is wrong with a policy file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyProblem {
+    /// The file.
+    pub path: Arc<Path>,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl PolicyError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        "policy-invalid"
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        "correct the file at this place; nothing runs under a policy that is not understood"
+    }
+
+    /// What is wrong, in the order of the file; the first 100.
+    #[must_use]
+    pub fn problems(&self) -> &[PolicyProblem] {
+        &self.problems
+    }
+}
+
+impl fmt::Display for PolicyProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: {}", self.path.display(), self.line, self.column, self.message)
+    }
+}
+
+fn told(problems: &[PolicyProblem], more: usize) -> String {
+    let lines = problems.iter().map(ToString::to_string);
+    let rest = (more > 0).then(|| format!("and {more} more"));
+    lines.chain(rest).collect::<Vec<_>>().join("\n")
+}
+
+/// Text of a file as a message shows it: short, and nothing in it that a terminal would obey.
+pub(super) fn shown(text: &str) -> String {
+    let mut shown: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
+    if text.chars().nth(SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// Nothing, if no gate has the name of one that is there already.
+pub(super) fn gates_differ(there: &[GateCommand], more: &[GateCommand]) -> Result<(), PolicyError> {
+    let mut problems = Vec::new();
+    for gate in more {
+        let taken = there.iter().find(|other| other.name == gate.name);
+        let (Some(taken), Origin::File { path, line, .. }) = (taken, &gate.origin) else { continue };
+        let message = format!("the gate of {} has the name `{}` already", taken.origin, shown(&gate.name));
+        problems.push(PolicyProblem { path: Arc::clone(path), line: *line, column: 1, message });
+    }
+    if problems.is_empty() { Ok(()) } else { Err(PolicyError { problems, more: 0 }) }
+}
+
+/// A file that is being read, and what was found to be wrong with it.
+pub(super) struct Reading<'a> {
+    pub(super) layer: Layer,
+    pub(super) path: Arc<Path>,
+    pub(super) text: &'a str,
+    /// Where lines end.
+    ends: Vec<usize>,
+    problems: Vec<(usize, String)>,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(layer: Layer, text: &'a str, path: &Path) -> Self {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(end, _)| end).collect();
+        Self { layer, path: Arc::from(path), text, ends, problems: Vec::new() }
+    }
+
+    /// Notes a problem with what stands there.
+    pub(super) fn wrong(&mut self, span: &Range<usize>, message: impl Into<String>) {
+        self.problems.push((span.start, message.into()));
+    }
+
+    /// Line and column of a byte, from 1.
+    pub(super) fn place(&self, offset: usize) -> (u32, u32) {
+        let line = self.ends.partition_point(|end| *end < offset);
+        let start = line.checked_sub(1).and_then(|last| self.ends.get(last)).map_or(0, |end| end + 1);
+        let column = self.text.get(start..offset).map_or(0, |before| before.chars().count());
+        let counted = |count: usize| u32::try_from(count).unwrap_or(u32::MAX).saturating_add(1);
+        (counted(line), counted(column))
+    }
+
+    pub(super) fn origin(&self, span: &Range<usize>) -> Origin {
+        Origin::File { layer: self.layer, path: Arc::clone(&self.path), line: self.place(span.start).0 }
+    }
+
+    /// Nothing, or all that was wrong.
+    pub(super) fn verdict(&mut self) -> Result<(), PolicyError> {
+        let mut problems = std::mem::take(&mut self.problems);
+        if problems.is_empty() {
+            return Ok(());
+        }
+        problems.sort();
+        let more = problems.len().saturating_sub(TOLD);
+        let told = problems.into_iter().take(TOLD).map(|(offset, message)| {
+            let (line, column) = self.place(offset);
+            PolicyProblem { path: Arc::clone(&self.path), line, column, message }
+        });
+        Err(PolicyError { problems: told.collect(), more })
+    }
+}

@@ -1,0 +1,71 @@
+//! What policy files say, together and alone, and what is said of those that say nothing sound.
+
+mod errors;
+mod layers;
+mod schema;
+
+use std::path::Path;
+
+use toolcell_analysis::{Capabilities, Capability};
+use toolcell_tool::{ToolId, ToolName};
+
+use crate::policy::{Grants, Layer, Policy, PolicyError, PolicyFile};
+
+/// A file with all that a file can say.
+const ALL: &str = r#"
+language = "ja"
+[limits]
+fuel = 250_000_000_000
+timeout_ms = 30_000
+memory_mb = 64
+output_bytes = 1_048_576
+console_bytes = 65_536
+operations = 64
+[ceilings]
+timeout_ms = 600_000
+[store]
+tools = 100
+[audit]
+contents = "digests"
+required = true
+[approval]
+mode = "auto-safe"
+[names]
+reserved = ["bash", "read"]
+[grants.default]
+timers = true
+[grants.tags.network]
+timers = true
+[grants.tools.fetch_json]
+timers = true
+[grants.tools.dt_0a0a0a0a]
+timers = false
+[[gates]]
+name = "no-secrets"
+command = ["python3", "gate.py"]
+when = ["before", "after"]
+timeout_ms = 5_000
+tools = ["db-*"]
+"#;
+
+fn user(text: &str) -> Result<PolicyFile, PolicyError> {
+    PolicyFile::parse(Layer::User, text, Path::new("config/user.toml"))
+}
+
+fn project(text: &str) -> Result<PolicyFile, PolicyError> {
+    PolicyFile::parse(Layer::Project, text, Path::new("project/toolcell.toml"))
+}
+
+fn policy(of_user: &str, of_project: &str) -> Policy {
+    Policy::layered([project(of_project).unwrap(), user(of_user).unwrap()]).unwrap()
+}
+
+fn name(text: &str) -> ToolName {
+    ToolName::parse(text).unwrap()
+}
+
+/// What a tool is granted that asks for timers.
+fn granted(policy: &Policy, tool: &str, tags: &[&str]) -> Grants {
+    let tags: Vec<String> = tags.iter().map(ToString::to_string).collect();
+    policy.grants_for(ToolId::from_bytes([0x0a; 32]), &name(tool), &tags, &Capabilities::these([Capability::Timers]))
+}

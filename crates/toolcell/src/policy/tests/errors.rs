@@ -1,0 +1,182 @@
+//! Everything that is wrong with a file is told with its line and column.
+
+use super::{project, user};
+use crate::policy::Policy;
+
+fn check(text: &str, expect: &str) {
+    let error = user(text).unwrap_err();
+    assert_eq!(error.code(), "policy-invalid");
+    assert_eq!(error.to_string().replace("config/user.toml:", ""), expect);
+}
+
+#[test]
+fn an_unknown_key_is_told_with_the_nearest_known_one() {
+    check(
+        "[limits]\nfule = 1",
+        "2:1: `limits` has no `fule`, did you mean `fuel`? (there are `fuel`, `timeout_ms`, `memory_mb`, \
+         `output_bytes`, `console_bytes`, `operations`)",
+    );
+    check(
+        "\nlanguage = \"en\"\n  [Limits]\nfuel = 1",
+        "3:4: a policy has no `Limits`, did you mean `limits`? (there are `language`, `limits`, `ceilings`, `store`, \
+         `audit`, `approval`, `names`, `grants`, `gates`)",
+    );
+    check("audit = { verbatim = true }", "1:11: `audit` has no `verbatim` (there are `contents`, `required`)");
+    check(
+        "[[gates]]\nname = \"x\"\ncommand = [\"y\"]\n\"\\u001b[31m\" = 1",
+        "4:1: `gates` has no `\\u{1b}[31m` (there are `name`, `command`, `when`, `timeout_ms`, `tools`)",
+    );
+}
+
+#[test]
+fn a_wrong_type_is_told_with_the_right_one() {
+    check("[limits]\nfuel = \"much\"", "2:8: `limits.fuel` is a string, it must be an integer");
+    check("[limits]\nfuel = 1.5", "2:8: `limits.fuel` is a float, it must be an integer");
+    check("limits = 5", "1:10: `limits` is an integer, it must be a table");
+    check("gates = {}", "1:9: `gates` is a table, it must be an array");
+    check("[audit]\nrequired = \"yes\"", "2:12: `audit.required` is a string, it must be a boolean");
+    check("[names]\nreserved = [\"a\", 1]", "2:18: `names.reserved` is an integer, it must be a string");
+    check("[grants]\ndefault = true", "2:11: `grants.default` is a boolean, it must be a table");
+}
+
+#[test]
+fn a_value_out_of_its_range_is_told_with_the_range() {
+    check("[limits]\nfuel = 0", "2:8: `limits.fuel` is 0, it must be 1 to 1000000000000000");
+    check("[limits]\ntimeout_ms = -5", "2:14: `limits.timeout_ms` is -5, it must be 1 to 600000");
+    check("[ceilings]\nmemory_mb = 7", "2:13: `ceilings.memory_mb` is 7, it must be 8 to 1024");
+    check(
+        "[limits]\nfuel = 99999999999999999999",
+        "2:8: `limits.fuel` is 99999999999999999999, it must be 1 to 1000000000000000",
+    );
+    check("[store]\ntools = 1_000_001", "2:9: `store.tools` is 1000001, it must be 0 to 1000000");
+}
+
+#[test]
+fn an_unknown_word_is_told_with_the_known_ones() {
+    check(
+        "[approval]\nmode = \"autosafe\"",
+        "2:8: `approval.mode` cannot be `autosafe`, did you mean `auto-safe`? (there are `never`, `ask`, \
+         `auto-safe`, `auto`)",
+    );
+    check("language = \"fr\"", "1:12: `language` cannot be `fr` (there are `en`, `ja`)");
+    check("[audit]\ncontents = \"all\"", "2:12: `audit.contents` cannot be `all` (there are `digests`, `verbatim`)");
+}
+
+#[test]
+fn a_limit_is_not_above_the_ceiling_of_its_own_file() {
+    check(
+        "[limits]\ntimeout_ms = 60_000\n[ceilings]\ntimeout_ms = 30_000",
+        "2:14: `limits.timeout_ms` is 60000, and its ceiling in line 4 is 30000",
+    );
+}
+
+#[test]
+fn a_capability_that_cannot_be_granted_is_named() {
+    check("[grants.default]\nnet = true", "2:1: `net` cannot be granted by this version");
+    check("[grants.tools.x]\nfiles = { read = \"/\" }", "2:1: `files` cannot be granted by this version");
+    check("[grants.tags.x]\nkv = false", "2:1: `kv` cannot be granted by this version");
+    check(
+        "[grants.default]\ntimer = true",
+        "2:1: `grants.default` has no `timer`, did you mean `timers`? (there are `timers`, `net`, `clock`, `random`, \
+         `kv`, `files`, `secrets`, `tools`)",
+    );
+}
+
+#[test]
+fn a_rule_is_about_something_that_can_be() {
+    check("[grants.tags.\"\"]\ntimers = true", "1:14: a tag is empty");
+    check("[grants.tags.\" \"]\ntimers = true", "1:14: a tag is empty");
+    check(
+        "[grants.tags.\" x\"]\ntimers = true",
+        "1:14: no tool has this tag: tags have no spaces around them, no control characters, and at most 128 bytes",
+    );
+    check(
+        "[grants.tools.1x]\ntimers = true",
+        "1:15: neither the name nor the identifier of a tool: `1x` is no name of a tool: it must start with an ASCII \
+         letter",
+    );
+    check(
+        "[grants.tools]\ndt_0a0a = { timers = true }\ncreate_tool = {}",
+        "3:1: neither the name nor the identifier of a tool: `create_tool` is the name of an operation",
+    );
+    check(
+        "[names]\nreserved = [\"bash\", \"a b\"]",
+        "2:21: `names.reserved`: `a b` is no name of a tool: it has ' ' in it, and only ASCII letters, digits, `_` \
+         and `-` may be",
+    );
+}
+
+#[test]
+fn a_gate_has_a_name_of_its_own_and_a_command() {
+    let sound = "[[gates]]\nname = \"x\"\ncommand = [\"y\"]\n";
+    check(&format!("{sound}{sound}"), "5:8: the gate in line 2 has the name `x` already");
+    check("[[gates]]\ncommand = [\"y\"]", "1:1: `gates` needs a `name`");
+    check("[[gates]]\nname = \"x\"", "1:1: `gates` needs a `command`");
+    check("[[gates]]\nname = \"\"\ncommand = [\"y\"]", "2:8: a gate needs a name that can be shown");
+    check("[[gates]]\nname = \"x\"\ncommand = []", "3:11: `gates.command` is empty, it needs something in it");
+    check(
+        "[[gates]]\nname = \"x\"\ncommand = [\"\"]",
+        "3:11: the command of a gate begins with its program, which is empty",
+    );
+    check("[[gates]]\nname = \"x\"\ncommand = [\"y\", \"\\u0000\"]", "3:11: no word of a command has U+0000 in it");
+    check("[[gates]]\nname = \"x\"\ncommand = [\"y\", 1]", "3:17: `gates.command` is an integer, it must be a string");
+    check(&format!("{sound}timeout_ms = 0"), "4:14: `gates.timeout_ms` is 0, it must be 1 to 600000");
+    check(&format!("{sound}when = []"), "4:8: `gates.when` is empty, it needs something in it");
+    check(&format!("{sound}tools = []"), "4:9: `gates.tools` is empty, it needs something in it");
+    for wrong in ["*-db", "d*b", "1*", "", "**", "é"] {
+        let expect = format!("4:10: `{wrong}` is no name of a tool, and no beginning of one with a `*` behind it");
+        check(&format!("{sound}tools = [{wrong:?}]"), &expect);
+    }
+    let long = "n".repeat(65);
+    check(
+        &format!("[[gates]]\nname = \"{long}\"\ncommand = [\"y\"]"),
+        "2:8: the name of a gate has 65 characters, the limit is 64",
+    );
+}
+
+#[test]
+fn all_that_is_wrong_is_told_at_once_in_the_order_of_the_file() {
+    let text = "[limits]\nfuel = 0\ntimeout_ms = 9\n[ceilings]\ntimeout_ms = 8\n[grants.default]\nnet = 1\n\
+                [[gates]]\nname = \"x\"\n[[gates]]\nname = \"y\"\ncommand = [\"\"]\n";
+    let error = user(text).unwrap_err();
+    let lines: Vec<u32> = error.problems().iter().map(|problem| problem.line).collect();
+    assert_eq!(lines, [2, 3, 7, 8, 12], "{error}");
+}
+
+#[test]
+fn broken_syntax_is_told_with_its_place() {
+    let place = |text: &str| {
+        let error = user(text).unwrap_err();
+        let problem = &error.problems()[0];
+        assert!(!problem.message.contains('\n'), "{}", problem.message);
+        (problem.line, problem.column)
+    };
+    assert_eq!(place("[limits]\nfuel = "), (2, 8));
+    assert_eq!(place("[limits]\nfuel = 1\nfuel = 2"), (3, 1));
+    assert_eq!(place("[limits]\n[limits]"), (2, 2));
+    assert_eq!(place("# 規則\n[\"規\" limits]"), (2, 5));
+    place("\"\"\"");
+    place("a = [");
+    place(&format!("a = {}", "[".repeat(100_000)));
+}
+
+#[test]
+fn two_files_have_no_gate_of_one_name() {
+    let text = "[[gates]]\nname = \"x\"\ncommand = [\"y\"]";
+    let error = Policy::layered([user(text).unwrap(), project(text).unwrap()]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "project/toolcell.toml:2:1: the gate of user config/user.toml:2 has the name `x` already"
+    );
+}
+
+#[test]
+fn a_file_of_any_size_is_answered_in_a_few_words() {
+    let error = user(&" ".repeat(256 * 1_024 + 1)).unwrap_err();
+    assert_eq!(error.to_string(), "config/user.toml:1:1: the file has 262145 bytes, the limit is 262144");
+    let error = user(&format!("names = {{ reserved = [{}] }}", "1,".repeat(100_000))).unwrap_err();
+    assert_eq!(error.problems().len(), 100);
+    assert!(error.to_string().ends_with("an integer, it must be a string\nand 99900 more"), "{error}");
+    let error = user(&format!("{} = 1\nlanguage = \"{0}\"", "x".repeat(100_000))).unwrap_err();
+    assert!(error.to_string().len() < 600, "{error}");
+}

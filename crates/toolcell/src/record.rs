@@ -1,0 +1,357 @@
+//! What is kept of each attempt to run something: one record and one audit line, whatever becomes of it.
+//!
+//! ```text
+//! begin: the attempt is on disk before anything runs → end: record, usage, audit line → the beginning is forgotten
+//! ```
+//!
+//! Invariant: an attempt that was begun is ended exactly once: when it returns, when a line returns early, when a thread
+//! panics, and, where the process was killed, when the store is opened next, as `interrupted`.
+
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Outcome, Params, Report, Stop};
+use toolcell_store::audit::{Action, Attempt, Details, Digest, Failure};
+use toolcell_store::{Begun, Fault, Interrupted, RUN, Record, RecordError, RunEnd, UsageEvent};
+use toolcell_tool::{ToolId, ToolName};
+
+use crate::permit::Permit;
+use crate::toolbox::{Toolbox, ToolboxError};
+
+/// How runs end, in the words of records.
+const OUTCOMES: [&str; 5] = ["returned", "threw", "stopped", "refused", "interrupted"];
+/// How much of what a caller said its name or that of a tool is gets into a record, in characters.
+const SHOWN: usize = 64;
+
+/// What happened when something was to run. Its JSON is a record in the store.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunRecord {
+    /// Its identifier.
+    pub run: String,
+    /// What was tried: `run_dynamic_tool`, or `exec` for a draft.
+    pub action: String,
+    /// Who tried it.
+    pub caller: String,
+    /// The tool, where one was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// What it was called by.
+    pub name: String,
+    /// When it began.
+    pub at: Timestamp,
+    /// What it was given.
+    pub parameters: Size,
+    /// How it ended: `returned`, `threw`, `stopped`, `refused`, `interrupted`.
+    pub outcome: String,
+    /// Why it did not return.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// What it ran with, where gates changed that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Size>,
+    /// What it returned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Size>,
+    /// Who let it run, or did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<String>,
+    /// What it was granted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grants: Option<Value>,
+    /// What it used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used: Option<Used>,
+}
+
+/// What something was, without what it said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Size {
+    /// Its blake3 hash, in hex.
+    pub blake3: String,
+    /// How long it was.
+    pub bytes: u64,
+}
+
+/// What a run used, and by which measure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Used {
+    /// Fuel of the call.
+    pub fuel: u64,
+    /// Fuel of loading the script.
+    pub load_fuel: u64,
+    /// Bytes of memory.
+    pub memory_bytes: u64,
+    /// Time, in microseconds.
+    pub micros: u64,
+    /// The digest of the guest.
+    pub guest: String,
+    /// The version of the engine.
+    pub engine: String,
+}
+
+impl Size {
+    fn of(text: &str) -> Self {
+        Self { blake3: blake3::hash(text.as_bytes()).to_hex().to_string(), bytes: text.len() as u64 }
+    }
+}
+
+/// What is on disk of an attempt that has begun.
+#[derive(Serialize, Deserialize)]
+struct Beginning<'a> {
+    run: &'a str,
+    action: &'a str,
+    caller: &'a str,
+    name: &'a str,
+    at: Timestamp,
+    blake3: &'a str,
+    bytes: u64,
+}
+
+/// An attempt that has begun. What becomes of it is kept when it is [ended](Self::end), or dropped.
+pub(crate) struct Attempted<'a> {
+    toolbox: &'a Toolbox,
+    begun: Option<Begun>,
+    params: &'a str,
+    action: Action,
+    record: RunRecord,
+    tool: Option<ToolId>,
+    started: Instant,
+}
+
+/// How an attempt ended, as far as it is kept.
+pub(crate) enum Ended<'a> {
+    /// The tool ran.
+    Ran(&'a Report),
+    /// It did not.
+    Refused {
+        /// The stable code of the refusal.
+        code: &'static str,
+        /// What was said, for logs that keep what is said.
+        message: String,
+    },
+    /// Its thread, or its process, did not come back from it.
+    Lost(&'static str),
+}
+
+impl<'a> Attempted<'a> {
+    /// Begins an attempt. What is not recorded because the policy does not ask for it begins as well.
+    pub(crate) fn begin(
+        toolbox: &'a Toolbox,
+        action: Action,
+        caller: &str,
+        name: &str,
+        params: &'a Params,
+    ) -> Result<Self, Fault> {
+        let cut = |text: &str| text.chars().take(SHOWN).collect::<String>();
+        let (at, params) = (toolbox.now(), params.as_str());
+        let mut record = RunRecord {
+            run: String::new(),
+            action: action.name().to_owned(),
+            caller: cut(caller),
+            tool: None,
+            name: cut(name),
+            at,
+            parameters: Size { blake3: String::new(), bytes: params.len() as u64 },
+            outcome: String::new(),
+            code: None,
+            changed: None,
+            result: None,
+            decided_by: None,
+            grants: None,
+            used: None,
+        };
+        let begun = toolbox.recorder().map(|store| {
+            record.parameters = Size::of(params);
+            store.begin_run(|run| {
+                record.run = run.to_string();
+                let beginning = Beginning {
+                    run: &record.run,
+                    action: &record.action,
+                    caller: &record.caller,
+                    name: &record.name,
+                    at,
+                    blake3: &record.parameters.blake3,
+                    bytes: record.parameters.bytes,
+                };
+                // Strings, a number and a time: there is nothing in it that cannot be written.
+                serde_json::to_vec(&beginning).unwrap_or_default()
+            })
+        });
+        let begun = begun.transpose()?;
+        Ok(Self { toolbox, begun, params, action, record, tool: None, started: Instant::now() })
+    }
+
+    /// The identifier of the run; empty where none is kept.
+    pub(crate) fn run(&self) -> &str {
+        &self.record.run
+    }
+
+    /// Notes which tool it is about.
+    pub(crate) fn is_about(&mut self, id: ToolId, name: &ToolName) {
+        self.tool = Some(id);
+        self.record.tool = Some(id.to_string());
+        name.as_str().clone_into(&mut self.record.name);
+    }
+
+    /// Notes who decided.
+    pub(crate) fn was_decided_by(&mut self, by: &str) {
+        self.record.decided_by = Some(by.chars().take(SHOWN).collect());
+    }
+
+    /// Notes with what it was let through.
+    pub(crate) fn is_permitted(&mut self, permit: &Permit) {
+        if self.begun.is_none() {
+            return;
+        }
+        self.was_decided_by(permit.decided_by());
+        self.record.grants = Some(permit.grants().to_value()).filter(|_| !permit.grants().is_empty());
+        let ran = permit.args().params().as_str();
+        self.record.changed = (ran != self.params).then(|| Size::of(ran));
+    }
+
+    /// Keeps how it ended, and gives the hash of the record.
+    pub(crate) fn end(mut self, ended: &Ended<'_>) -> Result<Option<blake3::Hash>, RecordError> {
+        self.keep(ended)
+    }
+
+    fn keep(&mut self, ended: &Ended<'_>) -> Result<Option<blake3::Hash>, RecordError> {
+        let (Some(begun), Some(store)) = (self.begun.take(), self.toolbox.store.as_ref()) else { return Ok(None) };
+        let at = self.toolbox.now();
+        let (outcome, failure) = outcome(ended);
+        outcome.clone_into(&mut self.record.outcome);
+        self.record.code = failure.as_ref().map(|failure| failure.code.to_owned());
+        let mut details = Details {
+            parameters: Some(Digest::of(self.params.as_bytes())),
+            outcome: Some(outcome),
+            decided_by: self.record.decided_by.clone(),
+            ..Details::default()
+        };
+        let mut usage = None;
+        if let Ended::Ran(report) = ended {
+            self.record.used = Some(used(report));
+            if let Outcome::Returned(Some(value)) = &report.outcome {
+                self.record.result = Some(Size::of(value.as_str()));
+            }
+            details.fuel = Some(report.usage.fuel);
+            details.duration_ms = Some(u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX));
+            // A call that its caller broke off says nothing about the tool.
+            let counts = !matches!(report.outcome, Outcome::Stopped(Stop::Cancelled));
+            usage = self.tool.filter(|_| counts).map(|tool| UsageEvent {
+                tool,
+                at,
+                failure: self.record.code.clone(),
+                fuel: report.usage.fuel,
+                duration: report.usage.duration,
+            });
+        }
+        let name = Some(self.record.name.clone()).filter(|name| !name.is_empty());
+        let attempt = Attempt {
+            tool: self.tool,
+            name,
+            result: failure.map_or(Ok(()), Err),
+            details,
+            ..Attempt::new(self.action, at)
+        };
+        let record = Record { kind: RUN.to_owned(), tool: self.tool, at, body: body(&self.record) };
+        store.end_run(begun, RunEnd { usage, record, attempt }).map(Some)
+    }
+}
+
+impl Drop for Attempted<'_> {
+    /// Ends what nobody ended: a thread panicked.
+    fn drop(&mut self) {
+        if self.begun.is_some() {
+            if let Err(fault) = self.keep(&Ended::Lost("bug")) {
+                tracing::error!(run = self.record.run, fault = %fault, "an attempt cannot be recorded");
+            }
+        }
+    }
+}
+
+/// How an attempt ended, in the words of records.
+fn outcome(ended: &Ended<'_>) -> (&'static str, Option<Failure>) {
+    match ended {
+        Ended::Refused { code, message } => ("refused", Some(Failure { code, message: Some(message.clone()) })),
+        Ended::Lost(code) => ("interrupted", Some(Failure { code, message: None })),
+        Ended::Ran(report) => match &report.outcome {
+            Outcome::Returned(_) => ("returned", None),
+            Outcome::Threw(thrown) => {
+                let message = Some(format!("{}: {}", thrown.name, thrown.message));
+                ("threw", Some(Failure { code: "tool-failed", message }))
+            }
+            Outcome::Stopped(stop) => ("stopped", Some(Failure { code: stop.code(), message: Some(stop.to_string()) })),
+        },
+    }
+}
+
+fn used(report: &Report) -> Used {
+    Used {
+        fuel: report.usage.fuel,
+        load_fuel: report.usage.load_fuel,
+        memory_bytes: report.usage.memory as u64,
+        micros: micros(report.usage.duration),
+        guest: GUEST_DIGEST[..16].to_owned(),
+        engine: ENGINE_VERSION.to_owned(),
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+fn body(record: &RunRecord) -> Vec<u8> {
+    // Strings, numbers and times: there is nothing in it that cannot be written.
+    serde_json::to_vec(record).unwrap_or_default()
+}
+
+/// Ends what processes began that are gone, as `interrupted`. Where the record was kept already, the line says what it
+/// does.
+pub(crate) fn close_interrupted(toolbox: &Toolbox) -> Result<(), ToolboxError> {
+    let Some(store) = toolbox.store.as_ref() else { return Ok(()) };
+    for interrupted in store.interrupted_runs()? {
+        let at = toolbox.now();
+        let kept = interrupted.kept.as_ref().and_then(|kept| serde_json::from_slice(&kept.body).ok());
+        let run = kept.unwrap_or_else(|| begun(&interrupted, at));
+        let action = Action::named(&run.action).unwrap_or(Action::RunDynamicTool);
+        let mut attempt = Attempt::new(action, at);
+        attempt.name = Some(run.name.clone()).filter(|name| !name.is_empty());
+        attempt.tool = interrupted.kept.as_ref().and_then(|kept| kept.tool);
+        attempt.details.outcome = OUTCOMES.into_iter().find(|known| *known == run.outcome);
+        if run.outcome != "returned" {
+            attempt.result = Err(Failure { code: "interrupted", message: run.code.clone() });
+        }
+        let new = || Record { kind: RUN.to_owned(), tool: None, at, body: body(&run) };
+        let record = interrupted.kept.unwrap_or_else(new);
+        store.end_run(interrupted.begun, RunEnd { usage: None, record, attempt })?;
+    }
+    Ok(())
+}
+
+/// The record of a run that nobody ended. What cannot be read was begun by another version; that it was begun is known
+/// all the same.
+fn begun(interrupted: &Interrupted, at: Timestamp) -> RunRecord {
+    let beginning: Option<Beginning<'_>> = serde_json::from_slice(&interrupted.payload).ok();
+    let text = |of: for<'a> fn(&Beginning<'a>) -> &'a str| {
+        beginning.as_ref().map(|one| of(one).to_owned()).unwrap_or_default()
+    };
+    RunRecord {
+        run: interrupted.run.to_string(),
+        action: text(|one| one.action),
+        caller: text(|one| one.caller),
+        tool: None,
+        name: text(|one| one.name),
+        at: beginning.as_ref().map_or(at, |one| one.at),
+        parameters: Size { blake3: text(|one| one.blake3), bytes: beginning.as_ref().map_or(0, |one| one.bytes) },
+        outcome: "interrupted".to_owned(),
+        code: Some("interrupted".to_owned()),
+        changed: None,
+        result: None,
+        decided_by: None,
+        grants: None,
+        used: None,
+    }
+}

@@ -1,0 +1,359 @@
+//! `run_dynamic_tool`: runs a stored tool.
+//!
+//! Invariant: each attempt leaves one record and one audit line, also where a line returns early.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolcell_analysis::Capability;
+use toolcell_host::{
+    CallError, CancelToken, Json, NoOperations, Operations, Outcome, PartialSink, Report, Run, Stop, Thrown, Timers,
+    WhenFull,
+};
+use toolcell_store::audit::Action;
+use toolcell_store::{Entry, Fault, RecordError};
+use toolcell_tool::{ToolId, ToolName};
+
+use crate::cell::Code;
+use crate::find::FindToolError;
+use crate::gate::{Context, Person, RESULT_WITHHELD};
+use crate::params::{ParamsError, SchemaError};
+use crate::permit::{Denial, NotAdmitted, Permit, Purpose, Step, Subject};
+use crate::policy::{Grants, LimitError, Wanted};
+use crate::record::{Attempted, Ended};
+use crate::request::{RequestError, RunTool};
+use crate::review::Seen;
+use crate::toolbox::Toolbox;
+use crate::vet::{Refusal, VettedTool};
+
+/// What one run is given besides its request.
+#[derive(Clone)]
+pub struct RunOptions {
+    /// Who runs it, for the record.
+    pub caller: String,
+    /// Limits, where they are not those of the policy.
+    pub limits: Wanted,
+    /// The seed of `Math.random()`.
+    pub seed: u64,
+    /// Ends the run from another thread.
+    pub cancel: Option<CancelToken>,
+    /// Gets partial results, as JSON text, while the tool runs.
+    pub partial: Option<PartialSink>,
+    /// Who is asked where a gate or the policy wants somebody to be asked.
+    pub person: Option<Arc<dyn Person>>,
+    /// What to do where as many calls run as may.
+    pub when_full: WhenFull,
+}
+
+impl Default for RunOptions {
+    /// A host that nobody can be asked at, with the limits of the policy.
+    fn default() -> Self {
+        Self {
+            caller: "host".to_owned(),
+            limits: Wanted::default(),
+            seed: 0,
+            cancel: None,
+            partial: None,
+            person: None,
+            when_full: WhenFull::Wait,
+        }
+    }
+}
+
+/// A run that took place, however it ended.
+#[derive(Debug, Clone)]
+#[must_use = "a tool that failed is in here as well"]
+pub struct Ran {
+    /// The tool.
+    pub tool: ToolId,
+    /// Its name.
+    pub name: ToolName,
+    /// How it ended, as the gates let it through.
+    pub report: Report,
+    /// What gates add for the model.
+    pub context: Vec<Context>,
+    /// Whether a gate wants the output kept from the model. It is in the report all the same.
+    pub suppressed: bool,
+    /// The gate that changed how it ended.
+    pub revised_by: Option<String>,
+    /// The hash of its record in the store.
+    pub record: Option<blake3::Hash>,
+}
+
+impl Ran {
+    /// What the tool returned: JSON text, or nothing for `undefined`.
+    ///
+    /// # Errors
+    /// `tool-failed`, and the codes of the limits: it did not return.
+    pub fn value(&self) -> Result<Option<&Json>, Failed> {
+        match &self.report.outcome {
+            Outcome::Returned(value) => Ok(value.as_ref()),
+            Outcome::Threw(thrown) => Err(Failed::Threw(thrown.clone())),
+            Outcome::Stopped(stop) => Err(Failed::Stopped(stop.clone())),
+        }
+    }
+}
+
+/// A tool ran and did not return.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Failed {
+    /// It threw.
+    #[error("{}: {}", .0.name, .0.message)]
+    Threw(Thrown),
+    /// It was ended.
+    #[error("{0}")]
+    Stopped(Stop),
+}
+
+impl Failed {
+    /// The stable code.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Threw(_) => "tool-failed",
+            Self::Stopped(stop) => stop.code(),
+        }
+    }
+}
+
+/// Why a tool did not run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The request cannot be meant so.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// There is no such tool.
+    #[error(transparent)]
+    Find(#[from] FindToolError),
+    /// What the tool declares that it takes contradicts itself.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// The parameters are not what the tool takes.
+    #[error(transparent)]
+    Params(#[from] ParamsError),
+    /// The limits that were asked for cannot be had.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
+    /// The analysis refuses the stored source.
+    #[error("{0}")]
+    Unsafe(Refusal),
+    /// The policy, a gate or a person does not let it run, or does not let its result through.
+    #[error(transparent)]
+    Denied(#[from] Denial),
+    /// It ran, and a gate that failed keeps back what came of it.
+    #[error(transparent)]
+    Withheld(Denial),
+    /// The sandbox did not take the call.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The store fails, or what it holds is damaged.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// It ran, and that could not be recorded.
+    #[error("the tool ran, and that cannot be recorded: {0}")]
+    Unrecorded(RecordError),
+}
+
+impl RunError {
+    /// The stable code of this error.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Request(error) => error.code(),
+            Self::Find(error) => error.code(),
+            Self::Schema(error) => error.code(),
+            Self::Params(error) => error.code(),
+            Self::Limit(error) => error.code(),
+            Self::Unsafe(_) => "safety-check-failed",
+            Self::Denied(_) => "permission-denied",
+            Self::Withheld(_) => RESULT_WITHHELD,
+            Self::Call(error) => error.code(),
+            Self::Fault(error) => error.code(),
+            Self::Unrecorded(error) => error.code(),
+        }
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub fn hint(&self) -> Cow<'_, str> {
+        match self {
+            Self::Request(error) => error.hint().into(),
+            Self::Find(error) => error.hint().into(),
+            Self::Schema(error) => error.hint().into(),
+            Self::Params(error) => error.hint().into(),
+            Self::Limit(error) => error.hint().into(),
+            Self::Unsafe(refusal) => refusal.hint().into(),
+            Self::Denied(denial) | Self::Withheld(denial) => denial.hint.as_str().into(),
+            Self::Call(error) => error.hint().into(),
+            Self::Fault(error) => error.hint().into(),
+            Self::Unrecorded(error) => error.hint().into(),
+        }
+    }
+}
+
+impl From<NotAdmitted> for RunError {
+    fn from(error: NotAdmitted) -> Self {
+        match error {
+            NotAdmitted::Denied(denial) => Self::Denied(denial),
+            NotAdmitted::Params(error) => Self::Params(error),
+            NotAdmitted::Fault(fault) => Self::Fault(fault),
+        }
+    }
+}
+
+/// What would happen if a tool was run: every step of the decision, and what comes of it.
+#[derive(Debug)]
+pub struct Explanation {
+    /// What was decided, in order.
+    pub steps: Vec<Step>,
+    /// Whether it would run; an error says why not.
+    pub admitted: Result<(), RunError>,
+}
+
+impl Toolbox {
+    /// Runs a stored tool.
+    ///
+    /// What the tool does is in the answer, also where it fails; an error is a run that did not take place.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `tool-mismatch`, `id-ambiguous`, `parameters-missing`, `parameters-invalid`,
+    /// `safety-check-failed`, `permission-denied`, `limit-invalid`, `integrity`, `busy`, and those of the disk.
+    pub fn run(&self, request: &RunTool, options: &RunOptions) -> Result<Ran, RunError> {
+        let called = request.tool_name.as_deref().or(request.tool_id.as_deref()).unwrap_or_default();
+        let mut attempted =
+            Attempted::begin(self, Action::RunDynamicTool, &options.caller, called, &request.parameters)?;
+        let done = self.run_attempted(request, options, &mut attempted);
+        let ended = match &done {
+            Ok((_, report)) => Ended::Ran(report),
+            Err(error) => Ended::Refused { code: error.code(), message: error.to_string() },
+        };
+        let record = attempted.end(&ended).map_err(RunError::Unrecorded);
+        let (mut ran, _) = done?;
+        ran.record = record?;
+        Ok(ran)
+    }
+
+    /// The run itself: each line hands the next one something stronger. The report is what the tool left, before gates
+    /// looked at it.
+    fn run_attempted(
+        &self,
+        request: &RunTool,
+        options: &RunOptions,
+        attempted: &mut Attempted<'_>,
+    ) -> Result<(Ran, Report), RunError> {
+        let entry = self.find_tool(request.tool_id.as_deref(), request.tool_name.as_deref())?;
+        attempted.is_about(entry.id, &entry.name);
+        let ready = self.ready(&entry)?;
+        let budget = self.policy.budget(&timed(request, options))?;
+        let schema = ready.schema()?;
+        let args = schema.check(request.parameters.clone())?;
+        let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
+        let subject = Subject { name: entry.name.as_str(), schema, asked: tool.asked(), tool: Some((&entry, tool)) };
+        let permit = match self.admit(&subject, args, budget, Purpose::Run(options.person.as_deref()), &mut Vec::new())
+        {
+            Ok(permit) => permit,
+            Err(error) => {
+                if let NotAdmitted::Denied(denial) = &error {
+                    attempted.was_decided_by(&denial.by);
+                    let args = serde_json::from_str(request.parameters.as_str()).unwrap_or_default();
+                    let (name, why) = (entry.name.as_str(), denial.to_string());
+                    self.tell_refused(name, Some(entry.id), args, "permission-denied", why);
+                }
+                return Err(error.into());
+            }
+        };
+        attempted.is_permitted(&permit);
+        let report = self.call(&entry, tool, &permit, options, attempted.run())?;
+        let seen = self.review(entry.name.as_str(), Some(entry.id), permit, report.clone());
+        let Seen { report: seen, context, suppressed, revised_by } = seen.map_err(RunError::Withheld)?;
+        let (tool, name) = (entry.id, entry.name);
+        Ok((Ran { tool, name, report: seen, context, suppressed, revised_by, record: None }, report))
+    }
+
+    /// Says what would be decided about a run, step by step, and runs nothing. Gates are asked, and say so; the person is
+    /// not.
+    ///
+    /// # Errors
+    /// None; why a tool would not run is part of the answer.
+    pub fn explain(&self, request: &RunTool, options: &RunOptions) -> Explanation {
+        let mut steps = Vec::new();
+        let admitted = self.explained(request, options, &mut steps);
+        Explanation { steps, admitted }
+    }
+
+    fn explained(&self, request: &RunTool, options: &RunOptions, steps: &mut Vec<Step>) -> Result<(), RunError> {
+        let mut say = |stage, rule: String, verdict: &str, reason: String| {
+            steps.push(Step { stage, rule, verdict: verdict.to_owned(), reason });
+        };
+        let entry = self.find_tool(request.tool_id.as_deref(), request.tool_name.as_deref())?;
+        say("tool", entry.name.to_string(), "found", format!("{} ({})", entry.id, entry.status));
+        let ready = self.ready(&entry)?;
+        let budget = self.policy.budget(&timed(request, options))?;
+        for (limit, value, origin) in self.policy.limits_of(&timed(request, options)) {
+            say("limits", limit.name().to_owned(), &value.to_string(), origin);
+        }
+        let schema = ready.schema()?;
+        let args = schema.check(request.parameters.clone())?;
+        say("parameters", "declared".to_owned(), "pass", args.params().as_str().chars().take(200).collect());
+        let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
+        let worst = tool.worst().map_or_else(
+            || "nothing was found".to_owned(),
+            |worst| format!("the worst finding is {}: {}", worst.severity.name(), worst.message),
+        );
+        say("analysis", format!("safety {:.2}", tool.safety().score), "pass", worst);
+        let subject = Subject { name: entry.name.as_str(), schema, asked: tool.asked(), tool: Some((&entry, tool)) };
+        self.admit(&subject, args, budget, Purpose::Explain, steps)?;
+        Ok(())
+    }
+
+    /// Calls a stored tool.
+    fn call(
+        &self,
+        entry: &Entry,
+        tool: &VettedTool,
+        permit: &Permit,
+        options: &RunOptions,
+        run: &str,
+    ) -> Result<Report, CallError> {
+        let run = Run {
+            tool: None,
+            call_id: if run.is_empty() { "1" } else { run },
+            seed: options.seed,
+            started_at: since_1970(self.now()),
+            operations: operations(permit.grants()),
+            cancel: options.cancel.as_ref(),
+            partial: options.partial.as_ref(),
+            when_full: options.when_full,
+        };
+        let key = key(entry.id, permit.grants());
+        let code = self.kept(&key).map_or(Code::Script(tool.script()), Code::Evaluated);
+        self.enter(key, entry.name.as_str(), code, permit, &run)
+    }
+}
+
+/// The limits that a request asks for.
+fn timed(request: &RunTool, options: &RunOptions) -> Wanted {
+    Wanted { timeout_ms: request.timeout_ms.or(options.limits.timeout_ms), ..options.limits }
+}
+
+/// The time since 1970, where the virtual clock of a run starts.
+pub(crate) fn since_1970(at: jiff::Timestamp) -> Duration {
+    Duration::try_from(at.duration_since(jiff::Timestamp::UNIX_EPOCH)).unwrap_or_default()
+}
+
+/// What the host does for a tool with these grants.
+pub(crate) fn operations(grants: &Grants) -> &'static dyn Operations {
+    if grants.has(Capability::Timers) { &Timers } else { &NoOperations }
+}
+
+/// The key of a stored tool that was prepared with these grants.
+fn key(id: ToolId, grants: &Grants) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new_derive_key("toolcell 2026-11 prepared tool");
+    hasher.update(id.as_bytes());
+    for capability in grants.iter() {
+        hasher.update(capability.name().as_bytes()).update(b"\0");
+    }
+    hasher.finalize()
+}
