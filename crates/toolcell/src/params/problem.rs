@@ -2,6 +2,8 @@
 //!
 //! Invariant: each message says what the value is and what is asked for, and no value is shown at length.
 
+use std::collections::HashSet;
+
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
@@ -18,36 +20,57 @@ const BRANCH_LIMIT: usize = 4;
 
 /// All faults, as one error.
 pub(super) fn error<'e>(errors: impl Iterator<Item = ValidationError<'e>>, schema: &Value) -> ParamsError {
-    let (mut problems, mut missing, mut count) = (Vec::new(), Vec::new(), 0_usize);
+    let (mut problems, mut missing, mut more) = (Vec::new(), Vec::new(), 0_usize);
+    let mut seen = HashSet::new();
+    let mut only_missing = true;
     for error in errors {
-        let found = problems_of(&error, schema);
-        if matches!(error.kind(), Kind::Required { .. }) {
-            missing.extend(found.iter().map(|problem| name(&problem.path)));
+        match error.kind() {
+            Kind::Required { property } => {
+                let name = name(&error, property);
+                if seen.insert(name.clone()) {
+                    missing.push(name);
+                }
+            }
+            _ => only_missing = false,
         }
-        count += found.len();
-        let room = SHOWN_LIMIT.saturating_sub(problems.len());
-        problems.extend(found.into_iter().take(room));
+        let found = problems_of(&error, schema, SHOWN_LIMIT - problems.len());
+        more += count(&error) - found.len();
+        for problem in found {
+            // Two schemas for one value may ask for the same.
+            if !problems.contains(&problem) {
+                problems.push(problem);
+            }
+        }
     }
-    if missing.len() == count && count > 0 {
+    if only_missing && !missing.is_empty() {
         return ParamsError::Missing { names: missing };
     }
-    let more = count - problems.len();
     ParamsError::Invalid { problems, more }
 }
 
 /// What is missing: a parameter by its name, and what is missing deeper inside by its path.
-fn name(path: &str) -> String {
-    match path.get(1..) {
-        Some(name) if !name.contains('/') => name.replace("~1", "/").replace("~0", "~"),
-        _ => path.to_owned(),
+fn name(error: &ValidationError<'_>, property: &Value) -> String {
+    let name = property.as_str().unwrap_or_default();
+    match error.instance_path().as_str() {
+        "" => name.to_owned(),
+        path => format!("{path}/{}", escaped(name)),
     }
 }
 
-/// The faults that one finding stands for.
-fn problems_of(error: &ValidationError<'_>, schema: &Value) -> Vec<ParamProblem> {
+/// How many faults one finding stands for.
+fn count(error: &ValidationError<'_>) -> usize {
+    match error.kind() {
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => unexpected.len(),
+        _ => 1,
+    }
+}
+
+/// The faults that one finding stands for, as many as there is room for: to look for what was meant takes time.
+fn problems_of(error: &ValidationError<'_>, schema: &Value, room: usize) -> Vec<ParamProblem> {
     let path = error.instance_path().as_str();
     let inside = |name: &str, message: String| ParamProblem { path: format!("{path}/{}", escaped(name)), message };
     match error.kind() {
+        _ if room == 0 => Vec::new(),
         Kind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
             vec![inside(name, "is missing".to_owned())]
@@ -55,7 +78,7 @@ fn problems_of(error: &ValidationError<'_>, schema: &Value) -> Vec<ParamProblem>
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             let declared = declared_beside(error, schema);
             let message = |name: &str| undeclared(name, &declared);
-            unexpected.iter().map(|name| inside(name, message(name))).collect()
+            unexpected.iter().take(room).map(|name| inside(name, message(name))).collect()
         }
         _ => vec![ParamProblem { path: path.to_owned(), message: sentence(error) }],
     }

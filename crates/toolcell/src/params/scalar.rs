@@ -38,11 +38,13 @@ fn number(text: &str) -> Option<Value> {
     // The grammar is JSON's; Rust's own knows more.
     serde_json::from_str::<Number>(text).ok()?;
     let double: f64 = text.parse().ok().filter(|double: &f64| double.is_finite())?;
-    if Decimal::read(text)? != Decimal::read(&format!("{double:e}"))? {
+    // So few digits a double always holds.
+    let short = text.len() <= 15 && !text.contains(['e', 'E']);
+    if !short && Decimal::read(text)? != Decimal::read(&format!("{double:e}"))? {
         return None;
     }
     if double.fract() == 0.0 && double.abs() <= EXACT && !(double == 0.0 && double.is_sign_negative()) {
-        return format!("{double:.0}").parse().ok().map(|integer: i64| integer.into());
+        return text.parse().ok().or_else(|| format!("{double:.0}").parse().ok()).map(|integer: i64| integer.into());
     }
     Number::from_f64(double).map(Value::Number)
 }

@@ -277,3 +277,15 @@ fn a_text_that_is_no_value_is_refused_with_its_place() {
     let error = schema.check_value(json!([1])).unwrap_err();
     assert_eq!(error.detail(), "the whole is [1], expected an object");
 }
+
+#[test]
+fn what_is_missing_is_named_in_the_order_declared() {
+    let declared = json!({
+        "z": { "type": "string", "required": true },
+        "m": { "type": "string" },
+        "a": { "type": "number", "required": true }
+    });
+    check(&declared, "{}", "parameters-missing: required parameters are missing: `z`, `a`");
+    check(&declared, r#"{"m":""}"#, "parameters-missing: required parameters are missing: `z`, `a`");
+    check(&declared, r#"{"a":"5"}"#, "parameters-missing: required parameters are missing: `z`");
+}

@@ -1,6 +1,6 @@
 //! What passes and what does not where a JSON Schema is declared.
 
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::*;
 
@@ -241,7 +241,7 @@ fn a_schema_of_many_ways_costs_no_time() {
     );
     let twice = |more: fn(&str) -> Value| {
         let definitions = (0..40).map(|at| (format!("d{at}"), more(&format!("#/$defs/d{}", (at + 1) % 40))));
-        json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": definitions.collect::<serde_json::Map<_, _>>() })
+        json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": definitions.collect::<Map<_, _>>() })
     };
     entangled(
         &twice(|next| json!({ "allOf": [{ "$ref": next }, { "$ref": next }] })),
@@ -269,7 +269,7 @@ fn a_schema_of_many_ways_costs_no_time() {
     entangled(&Value::Object(endless), "its defaults, filled into each other, are endless or more than 16777216 bytes");
     let chain = (0..600)
         .map(|at| (format!("d{at}"), json!({ "properties": { "a": { "$ref": format!("#/$defs/d{}", at + 1) } } })));
-    let mut chain: serde_json::Map<_, _> = chain.collect();
+    let mut chain: Map<_, _> = chain.collect();
     chain.insert("d600".to_owned(), json!(true));
     entangled(
         &json!({ "type": "object", "$ref": "#/$defs/d0", "$defs": chain }),
@@ -285,8 +285,41 @@ fn of_many_faults_twenty_are_told() {
     let ParamsError::Invalid { problems, more } = &error else { panic!("{error}") };
     assert_eq!((problems.len(), *more, problems[19].path.as_str()), (20, 30, "/a/19"));
     assert!(error.to_string().ends_with("/a/19 is \"x\" (string), expected number; and 30 more"));
+    let twice = json!({ "properties": { "a": { "type": "number" } }, "required": ["b"] });
+    let twice = Schema::compile(&json!({ "type": "object", "allOf": [twice, twice] })).unwrap();
+    assert_eq!(
+        twice.check_value(json!({ "a": [] })).unwrap_err().detail(),
+        "/b is missing; /a is [] (array), expected number"
+    );
+    assert_eq!(twice.check_value(json!({})).unwrap_err().detail(), "`b`");
+    let declared: Map<_, _> = (0..500).map(|at| (format!("parameter_{at}"), json!({}))).collect();
+    let items = json!({ "type": "object", "properties": declared, "additionalProperties": false });
+    let wide = Schema::compile(&object(&json!({ "a": { "items": items } }))).unwrap();
+    let error = wide.check_value(json!({ "a": vec![json!({ "parametre_7": 1 }); 40_000] })).unwrap_err();
+    assert!(matches!(error, ParamsError::Invalid { more: 39_980, .. }));
     let error = checked.check_value(json!({ "a": vec!["x"; 200_000] })).unwrap_err();
     assert!(matches!(error, ParamsError::Invalid { problems, more: 0 } if problems.len() == 1));
     let error = checked.check_value(json!({ "a": "日".repeat(1_000_000) })).unwrap_err();
     assert!(error.to_string().len() < 500);
+}
+
+#[test]
+fn a_schema_that_is_just_not_too_deep_needs_no_more_stack_than_threads_have() {
+    let chain = |inside: usize, in_place: usize| {
+        let to = |at: usize| json!({ "$ref": format!("#/$defs/d{at}") });
+        let step = |at: usize| match at {
+            at if at < in_place => to(at + 1),
+            at if at < in_place + inside => json!({ "properties": { "a": to(at + 1) } }),
+            _ => json!({ "properties": { "a": to(0) }, "additionalProperties": false }),
+        };
+        let all = (0..=in_place + inside).map(|at| (format!("d{at}"), step(at)));
+        json!({ "type": "object", "properties": { "a": to(0) }, "$defs": all.collect::<Map<_, _>>() })
+    };
+    let deep = (0..126).fold("1".to_owned(), |inner, _| format!(r#"{{"a":{inner}}}"#));
+    for schema in [chain(0, 14), chain(14, 0), chain(240, 0), chain(230, 14)] {
+        let check_on_it = || check(&schema, &deep, &deep);
+        std::thread::scope(|scope| {
+            std::thread::Builder::new().stack_size(1 << 20).spawn_scoped(scope, check_on_it).unwrap().join().unwrap();
+        });
+    }
 }
