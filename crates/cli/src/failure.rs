@@ -205,6 +205,7 @@ macro_rules! from_store {
 from_store! {
     store::OpenError, |error| Some(error.hint());
     store::Fault, |error| Some(error.hint());
+    toolcell::ToolboxError, |error| Some(error.hint());
     store::ExportError, |error| error.hint();
     store::ImportError, |error| Some(error.hint());
     store::SignatureError, |error| Some(error.hint());

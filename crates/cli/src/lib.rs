@@ -23,6 +23,8 @@ mod exit;
 mod failure;
 mod fsck;
 mod input;
+#[expect(dead_code, reason = "the commands that need it come next")]
+mod open;
 mod sarif;
 
 use std::io::{IsTerminal, Read, Write};
