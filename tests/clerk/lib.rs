@@ -6,11 +6,13 @@
 #![expect(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a test may fail")]
 
 mod order;
+mod runs;
 mod sample;
 mod state;
 mod work;
 
 pub use order::{Answer, Order, Verb};
+pub use runs::{Ended, Noted};
 pub use sample::{SCORE, Sample};
 pub use state::{Past, Said, State, Tool};
 pub use work::{Clerk, Keeping};

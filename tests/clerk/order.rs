@@ -40,6 +40,12 @@ pub enum Verb {
     Revoke(String),
     /// Keep a record with this body.
     Record(String, String),
+    /// Begin a run.
+    Begin(String),
+    /// End the run that was begun last and not ended yet.
+    End(String, Option<String>),
+    /// Close the runs that were interrupted.
+    Close,
     /// Look at everything that these names ever led to.
     Look(Vec<String>),
 }
@@ -58,7 +64,10 @@ impl Verb {
             | Self::Approve(name, _)
             | Self::Refuse(name, _)
             | Self::Revoke(name)
-            | Self::Record(name, _) => vec![name.clone()],
+            | Self::Record(name, _)
+            | Self::Begin(name)
+            | Self::End(name, _) => vec![name.clone()],
+            Self::Close => Vec::new(),
             Self::Look(names) => names.clone(),
         }
     }

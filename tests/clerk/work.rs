@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use toolcell_store::{
-    Access, Approval, Decision, Durability, Entry, FindError, NameStepError, OpenError, Record, Registration, Settings,
-    Store, ToolRef, UsageEvent, WhenTaken,
+    Access, Approval, Begun, Decision, Durability, Entry, FindError, NameStepError, OpenError, Record, Registration,
+    Settings, Store, ToolRef, UsageEvent, WhenTaken,
 };
 use toolcell_tool::{Status, ToolName};
 
 use crate::order::{Answer, Order, Verb};
+use crate::runs::{self, Noted};
 use crate::sample::Sample;
 use crate::state::State;
 
@@ -39,6 +40,7 @@ pub struct Clerk {
     path: PathBuf,
     settings: Settings,
     store: Option<Store>,
+    begun: Vec<Begun>,
 }
 
 impl Clerk {
@@ -50,7 +52,7 @@ impl Clerk {
             Keeping::Unsynced => Durability::Unsynced,
         };
         let settings = Settings { durability, ..Settings::default() };
-        Self { path: path.into(), settings, store: None }
+        Self { path: path.into(), settings, store: None, begun: Vec::new() }
     }
 
     /// The store, which is opened once something is to be done with it, and again where that went wrong.
@@ -66,7 +68,10 @@ impl Clerk {
 
     /// Does what it is told.
     pub fn perform(&mut self, order: &Order) -> Answer {
-        let answer = self.store().map_err(Refusal::from).and_then(|store| work(store, order));
+        // What it has begun is put back.
+        let mut begun = std::mem::take(&mut self.begun);
+        let answer = self.store().map_err(Refusal::from).and_then(|store| work(store, &mut begun, order));
+        self.begun = begun;
         answer.unwrap_or_else(|Refusal { code, message }| Answer::Refused { code, message })
     }
 }
@@ -95,7 +100,7 @@ refusals!(
     toolcell_store::StatusError
 );
 
-fn work(store: &Store, order: &Order) -> Result<Answer, Refusal> {
+fn work(store: &Store, begun: &mut Vec<Begun>, order: &Order) -> Result<Answer, Refusal> {
     let at = Timestamp::from_millisecond(order.at).unwrap();
     let found = |name: &String| store.find(&reference(name));
     match &order.verb {
@@ -113,6 +118,15 @@ fn work(store: &Store, order: &Order) -> Result<Answer, Refusal> {
             let (tool, body) = (found(name)?.id, body.clone().into_bytes());
             store.keep_record(&Record { kind: "run".to_owned(), tool: Some(tool), at, body })?;
         }
+        Verb::Begin(name) => begun.push(runs::begin(store, &found(name)?, order.at)?),
+        Verb::End(name, failure) => {
+            let Some(last) = begun.pop() else {
+                return Ok(Answer::Refused { code: "nothing-begun".to_owned(), message: String::new() });
+            };
+            let noted = Noted { at: order.at, tool: found(name)?.id.to_string() };
+            runs::end(store, last, &noted, failure.as_deref().unwrap_or("returned"))?;
+        }
+        Verb::Close => runs::close(store)?,
         Verb::Look(names) => {
             let state = State::of(store, names).map_err(|(code, message)| Refusal { code, message })?;
             return Ok(Answer::Seen { writable: store.access() == Access::Full, state });

@@ -36,7 +36,7 @@ pub use line::Line;
 pub use query::{Filter, Lines, Order};
 pub use verify::{Problem, Verdict, What};
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use append::Appender;
@@ -120,16 +120,18 @@ impl Audit {
         Ok(())
     }
 
-    /// Which of these runs have a line after the one with this number.
-    pub(crate) fn runs_after(&self, after: u64, mut runs: HashSet<String>) -> Result<HashSet<String>, Fault> {
-        let mut found = HashSet::new();
+    /// The lines of these runs, of those after the one with this number.
+    pub(crate) fn runs_after(&self, after: u64, mut runs: HashSet<String>) -> Result<HashMap<String, Line>, Fault> {
+        let mut found = HashMap::new();
         for line in self.query(Filter::default(), Order::NewestFirst)? {
             let line = line?;
             if runs.is_empty() || line.seq.is_some_and(|seq| seq <= after) {
                 break;
             }
             let run = line.details.get("run").and_then(|run| run.as_str());
-            found.extend(run.and_then(|run| runs.take(run)));
+            if let Some(run) = run.and_then(|run| runs.take(run)) {
+                found.insert(run, line);
+            }
         }
         Ok(found)
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError};
 
 use blake3::Hash;
 
-use crate::audit::Attempt;
+use crate::audit::{self, Attempt};
 use crate::directory::Access;
 use crate::error::Fault;
 use crate::journal::{Journal, Open, Slot};
@@ -53,8 +53,10 @@ pub struct Interrupted {
     pub run: RunId,
     /// What it began with.
     pub payload: Vec<u8>,
-    /// Its record, where that was kept: only the line is missing then, and should say the same.
+    /// Its record, where that was kept: the line is missing then, and is to say the same.
     pub kept: Option<Record>,
+    /// Its line, where that was appended: the record is missing then, and is to say the same.
+    pub appended: Option<audit::Line>,
     /// To be given to [`Store::end_run`].
     pub begun: Begun,
 }
@@ -140,7 +142,8 @@ impl Store {
             open.extend(journal.take_left()?);
         }
         let Some(after) = open.iter().map(|open| open.after).min() else { return Ok(Vec::new()) };
-        let appended = self.audit.runs_after(after, open.iter().map(|open| open.run.to_string()).collect())?;
+        let runs = open.iter().map(|open| open.run.to_string()).collect();
+        let mut appended = self.audit.runs_after(after, runs)?;
         let mut interrupted = Vec::new();
         for Open { slot, run, payload, .. } in open {
             let kept = match self.record_of(run) {
@@ -148,11 +151,12 @@ impl Store {
                 Err(Fault::Object { .. }) => None,
                 other => other?,
             };
-            let line = if appended.contains(&run.to_string()) { Line::Appended } else { Line::Missing };
-            if kept.is_some() && line == Line::Appended {
+            let appended = appended.remove(&run.to_string());
+            if kept.is_some() && appended.is_some() {
                 slot.clear().map_err(Fault::disk(crate::journal::FOLDER))?;
             } else {
-                interrupted.push(Interrupted { run, payload, kept, begun: Begun { run, slot, line } });
+                let line = if appended.is_some() { Line::Appended } else { Line::Missing };
+                interrupted.push(Interrupted { run, payload, kept, appended, begun: Begun { run, slot, line } });
             }
         }
         Ok(interrupted)

@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use toolcell_store::audit::{Action, Attempt, Details, Digest};
 use toolcell_store::{
-    Durability, Filter, Order, Registration, Scores, Settings, Store, ToolRef, UsageEvent, WhenTaken,
+    Begun, Durability, Filter, Order, RUN, Record, Registration, RunEnd, RunId, Scores, Settings, Store, ToolRef,
+    UsageEvent, WhenTaken,
 };
 use toolcell_tool::{Draft, Notes, ToolId, ToolName, ToolSpec};
 
@@ -53,6 +55,7 @@ pub(crate) fn measure(table: &mut Table) {
     table.row(row.target(Target::AtMost(Figure::Time(150e-6))));
     finding(table, &store);
     recording(table, &store);
+    runs(table, &store);
     drop(store);
     let mut open = Series::default();
     open.time(TURNS, || Store::open_existing(&path, &settings).unwrap());
@@ -147,6 +150,63 @@ fn recording(table: &mut Table, store: &Store) {
         let row = Row::new(format!("record a run, {what}"), figure);
         table.row(row.target(Target::AtMost(Figure::Time(50e-6))));
     }
+}
+
+/// Runs that are begun and ended, as each run of a tool is.
+fn runs(table: &mut Table, store: &Store) {
+    let tool = store.find(&ToolRef::Name(name(1))).unwrap().id;
+    let (mut starts, mut ends) = (Series::default(), Series::default());
+    let parameters = br#"{"n": 21}"#;
+    let mut once = || {
+        let mut begun = None;
+        starts.time(1, || begun = Some(begin_run(store)));
+        let begun = begun.unwrap();
+        let ended = ended(tool, begun.run(), parameters);
+        let mut both = Some((begun, ended));
+        ends.time(1, || both.take().map(|(begun, ended)| store.end_run(begun, ended).unwrap()));
+    };
+    (0..5_000).for_each(|_| once());
+    for (what, series, most) in [("begin a run, median", starts, 4e-6), ("end a run, alone, median", ends, 41e-6)] {
+        table.row(Row::new(what, series.median()).target(Target::AtMost(Figure::Time(most))));
+    }
+    for (threads, least) in [(2, 20_000.0), (8, 20_000.0)] {
+        let each = 40_000 / threads;
+        let started = Instant::now();
+        thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    for _ in 0..each {
+                        let begun = begin_run(store);
+                        let ended = ended(tool, begun.run(), parameters);
+                        store.end_run(begun, ended).unwrap();
+                    }
+                });
+            }
+        });
+        let rate = f64::from(each * threads) / started.elapsed().as_secs_f64();
+        let row = Row::new(format!("begin and end runs, {threads} threads at once"), Figure::Rate(rate));
+        table.row(row.target(Target::AtLeast(Figure::Rate(least))));
+    }
+}
+
+fn begin_run(store: &Store) -> Begun {
+    store.begin_run(|run| format!(r#"{{"run":"{run}","what":"{}"}}"#, "x".repeat(300)).into_bytes()).unwrap()
+}
+
+fn ended(tool: ToolId, id: RunId, parameters: &[u8]) -> RunEnd<'_> {
+    let at = Timestamp::UNIX_EPOCH;
+    let body = format!(r#"{{"run":"{id}","what":"{}"}}"#, "x".repeat(650)).into_bytes();
+    let details = Details {
+        parameters: Some(Digest::of(parameters)),
+        fuel: Some(12_345),
+        duration_ms: Some(1),
+        outcome: Some("returned"),
+        decided_by: Some("policy".to_owned()),
+        ..Details::default()
+    };
+    let name = Some("tool_number_1".to_owned());
+    let attempt = Attempt { tool: Some(tool), name, details, ..Attempt::new(Action::RunDynamicTool, at) };
+    RunEnd { usage: Some(run(tool)), record: Record { kind: RUN.to_owned(), tool: Some(tool), at, body }, attempt }
 }
 
 fn run(tool: ToolId) -> UsageEvent {

@@ -8,3 +8,4 @@ mod tracer;
 mod faults;
 mod kills;
 mod power;
+mod runs;

@@ -301,3 +301,23 @@ fn many_threads_end_their_runs_and_many_look_for_others() {
     assert_eq!((ended.len(), world.counted()), (100, 100));
     assert_eq!(ended.iter().filter(|(_, outcome)| outcome == "interrupted").count(), 20);
 }
+
+#[test]
+fn an_index_that_is_made_anew_knows_the_runs() {
+    let world = World::new();
+    let runs = world.killed(1);
+    let begun = world.store.begin_run(payload).unwrap();
+    let run = begun.run();
+    world.store.end_run(begun, world.end(run, "returned")).unwrap();
+    let World { folder, store, tool } = world;
+    drop(store);
+    // The mark of a repair that was broken off.
+    std::fs::write(folder.path().join("rebuilding"), "").unwrap();
+    assert!(crate::fsck(folder.path(), crate::Mending::Repair).unwrap().is_good());
+    let store = Store::open(folder.path(), &Settings::default()).unwrap();
+    let world = World { folder, store, tool };
+    assert!(world.store.record_of(run).unwrap().is_some());
+    assert_eq!(close(&world, &world.store).len(), 1);
+    let outcomes = [said(&[run], "returned"), said(&runs, "interrupted")].concat();
+    assert_eq!((world.ended(), world.counted()), (outcomes, 2));
+}
