@@ -8,6 +8,7 @@ use toolcell::{DraftError, ExecError, JsonError, Lang, NameError, StartError, he
 use crate::Streams;
 use crate::answer::{Answer, ErrorBody, visible};
 use crate::exit::Exit;
+use crate::input::PARAMS_LIMIT;
 
 /// Why there is no result.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(crate) enum Failure {
     Params(JsonError),
     /// The parameters are not even text.
     ParamsNotUtf8,
+    /// The parameters are longer than can be handed on.
+    ParamsTooLong,
     /// Two things are to be read from standard input.
     OneInput,
     /// The sandbox does not start.
@@ -73,6 +76,7 @@ impl Failure {
             | Self::UnknownCapability { .. }
             | Self::Params(_)
             | Self::ParamsNotUtf8
+            | Self::ParamsTooLong
             | Self::OneInput
             | Self::NoHome => Exit::Usage,
             Self::NotSigned { .. } | Self::Exec(ExecError::Source(_) | ExecError::Refused(_)) => Exit::Refused,
@@ -94,7 +98,7 @@ impl Failure {
             Self::NoSources { .. } => "file-not-found",
             Self::Draft(error) => error.code(),
             Self::Params(error) => error.code(),
-            Self::ParamsNotUtf8 => "parameters-invalid",
+            Self::ParamsNotUtf8 | Self::ParamsTooLong => "parameters-invalid",
             Self::OneInput | Self::UnknownCapability { .. } | Self::NoHome => "usage",
             Self::Start(error) => error.code(),
             Self::Exec(error) => error.code(),
@@ -112,6 +116,7 @@ impl Failure {
                 Some("there are net, timers, clock, random, kv, files, secrets, tools".into())
             }
             Self::Draft(error) => Some(error.hint().into()),
+            Self::ParamsTooLong => Some("hand in less at a time".into()),
             Self::OneInput => Some("hand one of them in as a file: FILE, or @FILE for parameters".into()),
             Self::Params(_) | Self::ParamsNotUtf8 => {
                 Some("parameters are a JSON object, such as '{\"numbers\": [1, 2]}', or @FILE, or -".into())
@@ -133,6 +138,7 @@ impl Failure {
             Self::Draft(error) => error.to_string(),
             Self::Params(error) => error.to_string(),
             Self::ParamsNotUtf8 => "the parameters are not UTF-8".to_owned(),
+            Self::ParamsTooLong => format!("the parameters are longer than {PARAMS_LIMIT} bytes"),
             Self::OneInput => "the tool and its parameters cannot both come from standard input".to_owned(),
             Self::Start(error) => error.to_string(),
             Self::Exec(error) => error.to_string(),

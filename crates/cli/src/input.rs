@@ -35,13 +35,17 @@ pub(crate) fn source(path: &str, streams: &mut Streams<'_>) -> Result<Vec<u8>, F
 /// The parameters: JSON text, `@FILE`, or `-` for standard input.
 pub(crate) fn params(word: &str, streams: &mut Streams<'_>) -> Result<Params, Failure> {
     let bytes = if word == "-" {
-        read(&mut *streams.input, PARAMS_LIMIT)?
+        read(&mut *streams.input, PARAMS_LIMIT + 1)?
     } else if let Some(path) = word.strip_prefix('@') {
         let failed = |error| Failure::File { path: path.to_owned(), error };
-        read(File::open(path).map_err(failed)?, PARAMS_LIMIT).map_err(failed)?
+        read(File::open(path).map_err(failed)?, PARAMS_LIMIT + 1).map_err(failed)?
     } else {
         word.as_bytes().to_vec()
     };
+    // One byte more than allowed tells parameters that are too long; of what they are more, nothing is read.
+    if bytes.len() as u64 > PARAMS_LIMIT {
+        return Err(Failure::ParamsTooLong);
+    }
     let text = String::from_utf8(bytes).map_err(|_| Failure::ParamsNotUtf8)?;
     Ok(Params::parse(text)?)
 }
