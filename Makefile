@@ -1,7 +1,7 @@
 # What can be done here. `make` shows this list.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test torture lint check guest prelude profile check-guest bench clean
+.PHONY: help demo test examples torture lint check guest prelude profile check-guest bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -11,6 +11,10 @@ demo: ## Average some numbers in a sealed cell
 
 test: ## Run all tests
 	cargo test --workspace --locked
+
+examples: ## Run the examples: small hosts
+	cargo build --workspace --examples --locked
+	for example in smallest gate streaming thousand; do "$${CARGO_TARGET_DIR:-target}/debug/examples/$$example" || exit 1; done
 
 torture: ## Run the long form of the tests of the store: every fault at every point, and 50,000 tools (15 minutes)
 	TOOLCELL_TORTURE=1 cargo test --locked --package toolcell-tests --test it survival

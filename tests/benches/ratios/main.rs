@@ -16,6 +16,7 @@ mod latency;
 mod measure;
 mod memory;
 mod node;
+mod operations;
 mod process;
 mod store;
 mod table;
@@ -24,7 +25,7 @@ use table::Table;
 use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Sandbox, SandboxConfig};
 
 /// What can be measured alone: `cargo bench --bench ratios -- cpu deadline`.
-const SECTIONS: [&str; 7] = ["memory", "calls", "cpu", "deadline", "analysis", "process", "store"];
+const SECTIONS: [&str; 8] = ["memory", "calls", "cpu", "deadline", "analysis", "process", "store", "operations"];
 
 fn main() {
     // Cargo adds options of its own.
@@ -58,6 +59,9 @@ fn main() {
     }
     if wanted("store") {
         store::measure(&mut table);
+    }
+    if wanted("operations") {
+        operations::measure(&mut table);
     }
 
     let image = sandbox.image().name();

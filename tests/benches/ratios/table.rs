@@ -29,6 +29,11 @@ impl Figure {
         }
     }
 
+    /// What is left of a time without another.
+    pub(crate) fn minus(self, other: Self) -> Self {
+        Self::Time((self.value() - other.value()).max(0.0))
+    }
+
     /// How many times better this is than the other one.
     fn times_better_than(self, other: Self) -> f64 {
         match self {
