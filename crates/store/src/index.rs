@@ -55,6 +55,8 @@ struct Writer {
     /// None where it must be opened again: where SQLite could not open one of its files to write it, it opened it to
     /// read it, and stays at that as long as this process has the index open.
     connection: Option<Connection>,
+    /// What the connection was told last that its changes outlast. None where that is not known.
+    told: Option<Durability>,
     queue: std::fs::File,
 }
 
@@ -88,7 +90,7 @@ impl Index {
             made?
         };
         let format = user_version(&connection).map_err(Fault::from)?;
-        let writer = Writer { path: path.clone(), connection: Some(connection), queue };
+        let writer = Writer { path: path.clone(), connection: Some(connection), told: None, queue };
         if format != crate::directory::FORMAT {
             return Err(OpenError::Newer { path: path.display().to_string(), format });
         }
@@ -206,11 +208,13 @@ impl Writer {
         durability: Durability,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => connect(&self.path, Source::Shared).map_err(Fault::from)?,
+        let mut connection = if let Some(connection) = self.connection.take() {
+            connection
+        } else {
+            self.told = None;
+            connect(&self.path, Source::Shared).map_err(Fault::from)?
         };
-        let done = transact(&mut connection, durability, work);
+        let done = transact(&mut connection, &mut self.told, durability, work);
         if done.is_ok() || !only_reads(&connection) {
             self.connection = Some(connection);
         }
@@ -220,14 +224,18 @@ impl Writer {
 
 fn transact<T, E: From<Fault>>(
     connection: &mut Connection,
+    told: &mut Option<Durability>,
     durability: Durability,
     work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
-    let synchronous = match durability {
-        Durability::Synced => "PRAGMA synchronous = FULL",
-        Durability::Unsynced => "PRAGMA synchronous = NORMAL",
-    };
-    connection.prepare_cached(synchronous).and_then(|mut pragma| pragma.execute([])).map_err(Fault::from)?;
+    if told.take() != Some(durability) {
+        let synchronous = match durability {
+            Durability::Synced => "PRAGMA synchronous = FULL",
+            Durability::Unsynced => "PRAGMA synchronous = NORMAL",
+        };
+        connection.execute_batch(synchronous).map_err(Fault::from)?;
+    }
+    *told = Some(durability);
     let behavior = TransactionBehavior::Immediate;
     let transaction = connection.transaction_with_behavior(behavior).map_err(Fault::from)?;
     let value = work(&transaction)?;

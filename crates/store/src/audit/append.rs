@@ -6,12 +6,11 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::sync::{Mutex, PoisonError};
 
 use super::AuditConfig;
 use super::attempt::Attempt;
-use super::files::{CURRENT, Files, Kept, Locked, Part, fault};
+use super::files::{CURRENT, Files, Kept, Locked, Opened, Part, Place, fault};
 use super::head::Head;
 use super::line::{self, Link, Repair};
 use super::pieces::{Backwards, Piece};
@@ -25,11 +24,11 @@ pub(super) struct Appender {
     left: Mutex<Option<Left>>,
 }
 
-/// The file that was appended to, as long as nobody else touches it.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// The files that were written, as long as nobody else touches them.
 struct Left {
-    device: u64,
-    inode: u64,
+    lock: Opened,
+    file: File,
+    place: Place,
     len: u64,
     head: Head,
 }
@@ -38,41 +37,46 @@ impl Appender {
     /// Appends the line of an attempt, and says which one it is.
     pub(super) fn append(&self, files: &Files, config: &AuditConfig, attempt: &Attempt<'_>) -> Result<Head, Fault> {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let lock = files.lock()?;
-        // Until everything has gone well, what is known of the file is not relied on.
-        let mut end = End::find(files, &lock, left.take())?;
+        // Until everything has gone well, what is known of the files is not relied on.
+        let before = left.take();
+        let lock = files.lock(before.as_ref().map(|left| left.lock.clone()))?;
+        let mut end = End::find(files, &lock, before)?;
         let line = line::render(attempt, config.contents, &end.head, end.repair)
             .map_err(|error| fault(CURRENT)(error.into()))?;
         if end.len > 0 && end.len.saturating_add(line.len() as u64) > config.file_limit {
             files.put_aside()?;
-            end = End { file: files.open_current()?, len: 0, ..end };
+            let file = files.open_current()?;
+            let place = Place::of(&file).map_err(fault(CURRENT))?;
+            end = End { file, place, len: 0, ..end };
         }
         let known = end.write(files, &lock, &line, config.durability)?;
+        let head = known.head;
         *left = Some(known);
-        Ok(known.head)
+        Ok(head)
     }
 }
 
 /// The end of the log, under the lock.
 struct End {
     file: File,
+    place: Place,
     len: u64,
     head: Head,
     repair: Option<Repair>,
 }
 
 impl End {
-    /// Opens the file and finds the last line, which is known already where the file is as this process left it.
+    /// Opens the file and finds the last line. Where the file is as this process left it, both are known already.
     fn find(files: &Files, lock: &Locked, left: Option<Left>) -> Result<Self, Fault> {
-        let file = files.open_current()?;
-        let metadata = file.metadata().map_err(fault(CURRENT))?;
-        let mut end = Self { len: metadata.len(), file, head: Head::START, repair: None };
-        match left {
-            Some(left) if (left.device, left.inode, left.len) == (metadata.dev(), metadata.ino(), end.len) => {
-                end.head = left.head;
-            }
-            _ => end.recover(files, lock)?,
+        let now = files.place(CURRENT).map_err(fault(CURRENT))?;
+        if let Some(Left { file, place, len, head, .. }) = left.filter(|left| Some((left.place, left.len)) == now) {
+            return Ok(Self { file, place, len, head, repair: None });
         }
+        let file = files.open_current()?;
+        let len = file.metadata().map_err(fault(CURRENT))?.len();
+        let place = Place::of(&file).map_err(fault(CURRENT))?;
+        let mut end = Self { file, place, len, head: Head::START, repair: None };
+        end.recover(files, lock)?;
         Ok(end)
     }
 
@@ -122,10 +126,10 @@ impl End {
     fn write(mut self, files: &Files, lock: &Locked, line: &[u8], durability: Durability) -> Result<Left, Fault> {
         let content = line.strip_suffix(b"\n").unwrap_or(line);
         let head = Head::new(self.head.next(), blake3::hash(content));
-        let written = self.commit(files, lock, line, &head, durability).and_then(|()| self.file.metadata());
-        match written {
-            Ok(metadata) => {
-                Ok(Left { device: metadata.dev(), inode: metadata.ino(), len: self.len + line.len() as u64, head })
+        match self.commit(files, lock, line, &head, durability) {
+            Ok(()) => {
+                let len = self.len + line.len() as u64;
+                Ok(Left { lock: lock.opened(), file: self.file, place: self.place, len, head })
             }
             Err(error) => {
                 // Where this fails as well, the next one to append cuts it off.

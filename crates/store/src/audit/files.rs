@@ -6,9 +6,10 @@
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
 
 use cap_std::fs::{Dir, OpenOptions};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags};
 
 use super::head::Head;
 use crate::directory::private;
@@ -47,6 +48,33 @@ impl Part {
     }
 }
 
+/// Which file it is, whatever it is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    device: rustix::fs::Dev,
+    inode: u64,
+}
+
+impl Place {
+    pub(super) fn of(file: &File) -> io::Result<Self> {
+        let stat = rustix::fs::fstat(file)?;
+        Ok(Self { device: stat.st_dev, inode: stat.st_ino })
+    }
+}
+
+/// A file that stays open, and which one it is.
+#[derive(Clone)]
+pub(super) struct Opened {
+    file: Arc<File>,
+    place: Place,
+}
+
+impl Opened {
+    fn new(file: File) -> io::Result<Self> {
+        Ok(Self { place: Place::of(&file)?, file: Arc::new(file) })
+    }
+}
+
 /// What the head file says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kept {
@@ -75,14 +103,33 @@ impl Files {
         Self(folder)
     }
 
-    /// Keeps everybody else from appending and from looking, until it is dropped.
-    pub(super) fn lock(&self) -> Result<Locked, Fault> {
-        let lock = || {
-            let file = self.open(HEAD, private().read(true).write(true).create(true))?;
-            lock_within(&file, PATIENCE, File::try_lock)?;
-            Ok(Locked(file))
+    /// Keeps everybody else from appending and from looking, until it is dropped. A head file that was opened before
+    /// serves again, as long as it is the one that others lock.
+    pub(super) fn lock(&self, open: Option<Opened>) -> Result<Locked, Fault> {
+        let lock = |opened: Opened| {
+            lock_within(&opened.file, PATIENCE, File::try_lock)?;
+            Ok(Locked(opened))
         };
-        lock().map_err(fault(HEAD))
+        let again = || -> io::Result<Option<Locked>> {
+            let Some(opened) = open else { return Ok(None) };
+            let locked = lock(opened)?;
+            let place = self.place(HEAD)?.map(|(place, _)| place);
+            Ok((place == Some(locked.0.place)).then_some(locked))
+        };
+        let anew = || lock(Opened::new(self.open(HEAD, private().read(true).write(true).create(true))?)?);
+        again().and_then(|locked| locked.map_or_else(anew, Ok)).map_err(fault(HEAD))
+    }
+
+    /// What a name leads to, which may be a link, and how long it is; none where it leads nowhere.
+    pub(super) fn place(&self, name: &str) -> io::Result<Option<(Place, u64)>> {
+        match rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => {
+                let place = Place { device: stat.st_dev, inode: stat.st_ino };
+                Ok(Some((place, stat.st_size.try_into().unwrap_or(u64::MAX))))
+            }
+            Err(rustix::io::Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// What there is now; what is appended while one reads is not in it.
@@ -108,7 +155,7 @@ impl Files {
     fn lock_shared(&self) -> io::Result<Option<Locked>> {
         let Some(file) = found(self.open(HEAD, private().read(true)))? else { return Ok(None) };
         lock_within(&file, PATIENCE, File::try_lock_shared)?;
-        Ok(Some(Locked(file)))
+        Ok(Some(Locked(Opened::new(file)?)))
     }
 
     /// The numbers of the files that were full, in order.
@@ -167,15 +214,20 @@ impl Files {
 }
 
 /// The lock, while it is held.
-pub(super) struct Locked(File);
+pub(super) struct Locked(Opened);
 
 impl Locked {
+    /// The head file, to be locked again.
+    pub(super) fn opened(&self) -> Opened {
+        self.0.clone()
+    }
+
     /// What the head file says.
     pub(super) fn head(&self) -> Result<Kept, Fault> {
         // One byte more than a head has.
         let (mut text, mut len) = ([0; 87], 0);
         while len < text.len() {
-            match self.0.read_at(&mut text[len..], len as u64) {
+            match self.0.file.read_at(&mut text[len..], len as u64) {
                 Ok(0) => break,
                 Ok(read) => len += read,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -190,24 +242,24 @@ impl Locked {
 
     /// Replaces what the head file says, with one write.
     pub(super) fn keep(&self, head: &Head) -> io::Result<()> {
-        self.0.write_all_at(head.to_file().as_bytes(), 0)
+        self.0.file.write_all_at(head.to_file().as_bytes(), 0)
     }
 
     /// Empties the head file.
     pub(super) fn clear(&self) -> Result<(), Fault> {
-        self.0.set_len(0).map_err(fault(HEAD))
+        self.0.file.set_len(0).map_err(fault(HEAD))
     }
 
     /// Makes the head file durable.
     pub(super) fn sync(&self) -> io::Result<()> {
-        self.0.sync_data()
+        self.0.file.sync_data()
     }
 }
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // Closing would do, had no child of this process a copy of the descriptor.
-        let _ = self.0.unlock();
+        // It stays open, and a child of this process may have a copy of the descriptor.
+        let _ = self.0.file.unlock();
     }
 }
 

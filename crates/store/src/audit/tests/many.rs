@@ -50,3 +50,22 @@ fn a_rotation_by_another_process_is_noticed() {
     assert_eq!(world.run(1).unwrap().seq(), 4);
     assert_eq!((world.lines().len(), world.verify().files, world.said().len()), (2, 2, 0));
 }
+
+#[test]
+fn files_that_somebody_put_back_are_gone_on_from() {
+    let world = World::of(2);
+    for name in [CURRENT, HEAD] {
+        let copy = world.path("copy");
+        std::fs::copy(world.path(name), &copy).unwrap();
+        std::fs::rename(copy, world.path(name)).unwrap();
+    }
+    world.again().record(&attempt(2)).unwrap();
+    world.run(1);
+    assert_eq!((world.numbers(), world.said()), (vec![1, 2, 3, 4], Vec::new()));
+    for name in [CURRENT, HEAD] {
+        std::fs::remove_file(world.path(name)).unwrap();
+    }
+    world.again().record(&attempt(0)).unwrap();
+    world.run(1);
+    assert_eq!((world.numbers(), world.said()), (vec![1, 2], Vec::new()));
+}
