@@ -10,7 +10,7 @@
 
 use std::fs::{File, TryLockError};
 use std::hash::{BuildHasher as _, Hasher as _};
-use std::io::{self, ErrorKind, Read as _};
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -31,7 +31,7 @@ const CHECKSUM: usize = 16;
 const HEADER: usize = CHECKSUM + 3 * 8;
 /// The longest payload of a run, in bytes.
 pub const PAYLOAD_LIMIT: usize = SLOT - HEADER;
-/// So many slots are read of a journal: more than that did nobody begin at once.
+/// So many slots of a journal are read: nobody begins more runs at once.
 const SLOTS_LIMIT: u64 = 1 << 16;
 
 /// A journal, while it is locked.
@@ -127,12 +127,15 @@ impl Journal {
         };
         let Some(file) = locked().map_err(fault(&name))? else { return Ok(None) };
         let journal = Self { folder, id, file, slots: Mutex::default() };
-        let bytes = journal.read().map_err(fault(&name))?;
         {
             let mut slots = journal.slots();
-            for (number, slot) in (0..).zip(bytes.chunks(SLOT)) {
+            for number in 0..SLOTS_LIMIT {
+                let slot = journal.read(number).map_err(fault(&name))?;
+                if slot.is_empty() {
+                    break;
+                }
                 slots.count += 1;
-                if parse(slot).is_some() { slots.left.push(number) } else { slots.free.push(number) }
+                if parse(&slot).is_some() { slots.left.push(number) } else { slots.free.push(number) }
             }
         }
         Ok(Some(Arc::new(journal)))
@@ -164,18 +167,18 @@ impl Journal {
 
     /// The runs that nobody is going to end, for whoever closes them.
     pub(crate) fn take_left(self: &Arc<Self>) -> Result<Vec<Open>, Fault> {
-        if self.slots().left.is_empty() {
-            return Ok(Vec::new());
-        }
-        let bytes = self.read().map_err(fault(&name(self.id)))?;
         let left = std::mem::take(&mut self.slots().left);
-        let open = |number: u64| {
-            let slot = Slot { journal: Arc::clone(self), number: Some(number) };
-            let bytes = usize::try_from(number).ok().and_then(|number| bytes.chunks(SLOT).nth(number));
-            let (run, after, payload) = bytes.and_then(parse)?;
-            Some(Open { slot, run: RunId::new(self.id, run), after, payload: payload.to_vec() })
-        };
-        Ok(left.into_iter().filter_map(open).collect())
+        let slots: Vec<(u64, Slot)> =
+            left.into_iter().map(|number| (number, Slot { journal: Arc::clone(self), number: Some(number) })).collect();
+        let mut open = Vec::new();
+        // Where this breaks off, those that were taken are left again.
+        for (number, slot) in slots {
+            let bytes = self.read(number).map_err(fault(&name(self.id)))?;
+            if let Some((run, after, payload)) = parse(&bytes) {
+                open.push(Open { slot, run: RunId::new(self.id, run), after, payload: payload.to_vec() });
+            }
+        }
+        Ok(open)
     }
 
     fn next_run(&self) -> RunId {
@@ -192,12 +195,19 @@ impl Journal {
         })
     }
 
-    fn read(&self) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let mut from_start = &self.file;
-        io::Seek::rewind(&mut from_start)?;
-        from_start.take(SLOTS_LIMIT * SLOT as u64).read_to_end(&mut bytes)?;
-        Ok(bytes)
+    /// What is in a slot; nothing where the file ends before it.
+    fn read(&self, number: u64) -> io::Result<Vec<u8>> {
+        let (mut slot, mut len) = (vec![0; SLOT], 0);
+        while len < SLOT {
+            match self.file.read_at(&mut slot[len..], offset(number) + len as u64) {
+                Ok(0) => break,
+                Ok(read) => len += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        slot.truncate(len);
+        Ok(slot)
     }
 
     /// A thread that panicked left the slots as they should be.

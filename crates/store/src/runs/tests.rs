@@ -321,3 +321,17 @@ fn an_index_that_is_made_anew_knows_the_runs() {
     let outcomes = [said(&[run], "returned"), said(&runs, "interrupted")].concat();
     assert_eq!((world.ended(), world.counted()), (outcomes, 2));
 }
+
+#[test]
+fn threads_that_look_at_once_share_what_was_let_go() {
+    let world = World::new();
+    for _ in 0..100 {
+        drop(world.store.begin_run(payload).unwrap());
+    }
+    let closed: usize = std::thread::scope(|scope| {
+        let closing: Vec<_> = (0..4).map(|_| scope.spawn(|| close(&world, &world.store).len())).collect();
+        closing.into_iter().map(|closing| closing.join().unwrap()).sum()
+    });
+    assert_eq!((closed, world.ended().len()), (100, 100));
+    assert_eq!(close(&world, &world.store), []);
+}
