@@ -4,7 +4,7 @@
 //! and what is said about a tool with the newest one. What only the index knows is checked by SQLite and its constraints.
 
 use blake3::Hash;
-use rusqlite::{Row, Transaction};
+use rusqlite::{Connection, Row};
 use toolcell_tool::ToolName;
 
 use crate::error::Fault;
@@ -39,7 +39,7 @@ pub(crate) fn agreement(index: &Index, objects: &Objects, health: &mut Health) -
 }
 
 /// Each step that the index knows is as its object says, and follows one before it.
-fn versions_agree(transaction: &Transaction<'_>, objects: &Objects, health: &mut Health) -> Result<(), Fault> {
+fn versions_agree(transaction: &Connection, objects: &Objects, health: &mut Health) -> Result<(), Fault> {
     let sql = "SELECT version.folded, number, version.hash, version.event, version.at, num, id, name, tool.folded, \
                current, safety, quality, tags, about.version, source, description, \
                number = (SELECT max(number) FROM version AS all_of WHERE all_of.folded = version.folded) \
@@ -104,7 +104,7 @@ fn follows(version: &Version, before: &[Hash], objects: &Objects) -> bool {
 }
 
 /// What the index says about each tool is from a step that is about it.
-fn tools_agree(transaction: &Transaction<'_>, health: &mut Health) -> rusqlite::Result<()> {
+fn tools_agree(transaction: &Connection, health: &mut Health) -> rusqlite::Result<()> {
     let sql = "SELECT name FROM tool LEFT JOIN about ON about.tool = num WHERE NOT EXISTS \
                (SELECT 1 FROM version WHERE folded = tool.folded AND hash = about.version AND version.tool = num)";
     let mut statement = transaction.prepare(sql)?;

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use blake3::Hash;
 use jiff::Timestamp;
-use rusqlite::Transaction;
+use rusqlite::Connection;
 use toolcell_tool::{ToolId, ToolName};
 
 use crate::error::Fault;
@@ -56,7 +56,7 @@ impl Store {
         if mode == Mode::Do {
             self.directory.must_be_writable()?;
         }
-        let plan = |transaction: &Transaction<'_>| {
+        let plan = |transaction: &Connection| {
             let names = deleted(transaction, deleted_before)?;
             let folded: HashSet<String> = names.iter().map(|(name, _)| name.folded()).collect();
             let gone = referred_to(transaction, |name| folded.contains(name))?;
@@ -128,7 +128,7 @@ fn system_time(time: Timestamp) -> SystemTime {
 }
 
 /// Names that lead nowhere since before a time, and where they led last.
-fn deleted(transaction: &Transaction<'_>, before: Timestamp) -> rusqlite::Result<Vec<(ToolName, ToolId)>> {
+fn deleted(transaction: &Connection, before: Timestamp) -> rusqlite::Result<Vec<(ToolName, ToolId)>> {
     let sql = "SELECT name, id FROM version AS last JOIN tool ON num = last.tool \
                WHERE event = 'deleted' AND at < ? AND number = \
                (SELECT max(number) FROM version WHERE folded = last.folded) ORDER BY last.folded";
@@ -140,19 +140,19 @@ fn deleted(transaction: &Transaction<'_>, before: Timestamp) -> rusqlite::Result
 }
 
 /// How many runs there were before a time.
-fn old_runs(transaction: &Transaction<'_>, before: Timestamp) -> rusqlite::Result<u64> {
+fn old_runs(transaction: &Connection, before: Timestamp) -> rusqlite::Result<u64> {
     let sql = "SELECT count(*) FROM record WHERE kind = ? AND at < ?";
     transaction.prepare_cached(sql)?.query_row((RUN, before.as_millisecond()), |row| row.get(0))
 }
 
 /// Lets the index forget the runs before a time.
-fn forget_runs(transaction: &Transaction<'_>, before: Timestamp) -> rusqlite::Result<usize> {
+fn forget_runs(transaction: &Connection, before: Timestamp) -> rusqlite::Result<usize> {
     let sql = "DELETE FROM record WHERE kind = ? AND at < ?";
     transaction.prepare_cached(sql)?.execute((RUN, before.as_millisecond()))
 }
 
 /// Lets the index forget a name and its tools. Records stay: they say what happened.
-fn forget(transaction: &Transaction<'_>, folded: &str) -> rusqlite::Result<()> {
+fn forget(transaction: &Connection, folded: &str) -> rusqlite::Result<()> {
     for sql in [
         "DELETE FROM approval WHERE tool IN (SELECT id FROM tool WHERE folded = ?)",
         "DELETE FROM failure WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
@@ -167,10 +167,7 @@ fn forget(transaction: &Transaction<'_>, folded: &str) -> rusqlite::Result<()> {
 }
 
 /// The objects that the index refers to, for names that are kept.
-pub(crate) fn referred_to(
-    transaction: &Transaction<'_>,
-    kept: impl Fn(&str) -> bool,
-) -> rusqlite::Result<HashSet<Hash>> {
+pub(crate) fn referred_to(transaction: &Connection, kept: impl Fn(&str) -> bool) -> rusqlite::Result<HashSet<Hash>> {
     let mut hashes = HashSet::new();
     for sql in [
         "SELECT folded, hash FROM version",

@@ -1,7 +1,9 @@
 //! Runs that were begun and not ended yet, in a file that outlasts the process.
 //!
 //! ```text
-//! running/00c0ffee00c0ffee   slots of 1 KiB: checksum, number of the run, line of the log before it, length, payload
+//! running/00c0ffee00c0ffee   slots of 4 KiB: a run as it was begun, and from the second KiB on as it ended
+//!   begun   checksum, number of the run, line of the log before it, length, payload
+//!   ended   checksum, length, what is to be kept of it; the checksum is over the number of the run as well
 //! ```
 //!
 //! Invariant: a journal is locked as long as somebody is responsible for its runs: the process that begins them, or one
@@ -23,14 +25,21 @@ use crate::run_id::RunId;
 
 /// The folder of the journals, in the directory of the store.
 pub(crate) const FOLDER: &str = "running";
-/// A slot never crosses a page, so that one write changes it whole or not at all.
-const SLOT: usize = 1024;
+/// A slot is a page, so that one write changes its half whole or not at all, and the disk has room for the end of what it
+/// had room for the beginning of.
+const SLOT: usize = 4096;
+/// How much of it is for the beginning.
+const BEGINNING: usize = 1024;
 /// The first half of a hash over what comes after it in the slot. All zeros: the slot is free.
 const CHECKSUM: usize = 16;
 /// Checksum, number of the run, line of the log before it, length of the payload: eight bytes each, but the first.
 const HEADER: usize = CHECKSUM + 3 * 8;
 /// The longest payload of a run, in bytes.
-pub const PAYLOAD_LIMIT: usize = SLOT - HEADER;
+pub const PAYLOAD_LIMIT: usize = BEGINNING - HEADER;
+/// The most that can be noted of the end of a run, in bytes.
+pub(crate) const END_LIMIT: usize = SLOT - BEGINNING - END_HEADER;
+/// Checksum and length of an end.
+const END_HEADER: usize = CHECKSUM + 8;
 /// So many slots of a journal are read: nobody begins more runs at once.
 const SLOTS_LIMIT: u64 = 1 << 16;
 
@@ -69,6 +78,8 @@ pub(crate) struct Open {
     /// The number of a line of the log that is before the line of the run.
     pub(crate) after: u64,
     pub(crate) payload: Vec<u8>,
+    /// What was noted of its end, where it had ended.
+    pub(crate) end: Option<Vec<u8>>,
 }
 
 impl Journal {
@@ -175,7 +186,8 @@ impl Journal {
         for (number, slot) in slots {
             let bytes = self.read(number).map_err(fault(&name(self.id)))?;
             if let Some((run, after, payload)) = parse(&bytes) {
-                open.push(Open { slot, run: RunId::new(self.id, run), after, payload: payload.to_vec() });
+                let (payload, end) = (payload.to_vec(), parse_end(&bytes, run));
+                open.push(Open { slot, run: RunId::new(self.id, run), after, payload, end });
             }
         }
         Ok(open)
@@ -228,6 +240,12 @@ impl Drop for Journal {
 }
 
 impl Slot {
+    /// Notes how the run ended, at most [`END_LIMIT`] bytes: from now on that is found, whatever becomes of the process.
+    pub(crate) fn end(&self, run: RunId, end: &[u8]) -> io::Result<()> {
+        let Some(number) = self.number else { return Ok(()) };
+        self.journal.file.write_all_at(&render_end(run.number(), end), offset(number) + BEGINNING as u64)
+    }
+
     /// Makes the slot free: the run has ended.
     pub(crate) fn clear(mut self) -> io::Result<()> {
         let Some(number) = self.number else { return Ok(()) };
@@ -265,6 +283,26 @@ fn parse(slot: &[u8]) -> Option<(u64, u64, &[u8])> {
     let end = HEADER.checked_add(usize::try_from(length).ok()?)?;
     let content = slot.get(CHECKSUM..end)?;
     (slot[..CHECKSUM] == checksum(content)).then_some((run, after, &slot[HEADER..end]))
+}
+
+fn render_end(run: u64, end: &[u8]) -> Vec<u8> {
+    let mut half = Vec::with_capacity(END_HEADER + end.len());
+    half.extend(checksum_of_end(run, end));
+    half.extend((end.len() as u64).to_le_bytes());
+    half.extend(end);
+    half
+}
+
+/// What was noted of the end of the run in a slot. What an earlier run in it left does not fit its checksum.
+fn parse_end(slot: &[u8], run: u64) -> Option<Vec<u8>> {
+    let half = slot.get(BEGINNING..)?;
+    let length = u64::from_le_bytes(half.get(CHECKSUM..END_HEADER)?.try_into().ok()?);
+    let end = half.get(END_HEADER..END_HEADER.checked_add(usize::try_from(length).ok()?)?)?;
+    (half[..CHECKSUM] == checksum_of_end(run, end)).then(|| end.to_vec())
+}
+
+fn checksum_of_end(run: u64, end: &[u8]) -> [u8; CHECKSUM] {
+    checksum(&[&run.to_le_bytes(), end].concat())
 }
 
 fn checksum(content: &[u8]) -> [u8; CHECKSUM] {

@@ -28,6 +28,7 @@ mod rebuild;
 mod records;
 mod run_id;
 mod runs;
+mod settle;
 mod signature;
 mod step;
 mod store;

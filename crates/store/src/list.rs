@@ -4,7 +4,7 @@
 //! twice and leaves out none that was there all the time: it names the last tool that was shown and not a count.
 
 use rusqlite::types::Value;
-use rusqlite::{Transaction, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 use toolcell_tool::{Status, TAGS_LIMIT};
 
 use crate::error::Fault;
@@ -251,6 +251,7 @@ impl Store {
         if filter.after.as_ref().is_some_and(|cursor| cursor.order != filter.order) {
             return Err(CursorError.into());
         }
+        self.settle_first();
         for (what, len) in [("of which any fits", filter.any_tag.len()), ("of which all fit", filter.all_tags.len())] {
             if len > TAGS_LIMIT {
                 return Err(ListError::Tags { what, len });
@@ -260,7 +261,7 @@ impl Store {
     }
 }
 
-fn page(transaction: &Transaction<'_>, filter: &Filter) -> rusqlite::Result<Page> {
+fn page(transaction: &Connection, filter: &Filter) -> rusqlite::Result<Page> {
     let mut conditions = Conditions::of(filter);
     let count = |conditions: &Conditions| {
         let sql = format!("SELECT count(*) FROM tool WHERE {}", conditions.sql);
@@ -286,7 +287,7 @@ fn page(transaction: &Transaction<'_>, filter: &Filter) -> rusqlite::Result<Page
     );
     let mut statement = transaction.prepare_cached(&sql)?;
     let rows = statement.query_map(params_from_iter(&conditions.values), |row| {
-        let key = match row.get(17)? {
+        let key = match row.get(18)? {
             Value::Integer(number) => number.to_string(),
             Value::Text(text) => text,
             _ => String::new(),

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use blake3::Hash;
 use jiff::Timestamp;
-use rusqlite::{Connection, Row, Transaction, params_from_iter};
+use rusqlite::{Connection, Row, params_from_iter};
 
 use crate::directory::{Directory, OpenError, private};
 use crate::error::Fault;
@@ -246,7 +246,7 @@ fn in_order(mut steps: Vec<(Hash, Version)>) -> Vec<(Hash, Version)> {
 }
 
 /// Copies rows, as far as they can be read.
-fn take_over(old: &Connection, from: &str, new: &Transaction<'_>, to: &str) -> rusqlite::Result<()> {
+fn take_over(old: &Connection, from: &str, new: &Connection, to: &str) -> rusqlite::Result<()> {
     let mut reading = old.prepare(from)?;
     let columns = reading.column_count();
     let mut writing = new.prepare(to)?;

@@ -4,7 +4,7 @@
 
 use blake3::Hash;
 use jiff::Timestamp;
-use rusqlite::{Row, Transaction};
+use rusqlite::{Connection, Row};
 use toolcell_tool::ToolId;
 
 use crate::error::Fault;
@@ -76,6 +76,7 @@ impl Store {
     /// # Errors
     /// Those of the disk.
     pub fn records(&self, tool: ToolId, limit: usize) -> Result<Vec<Hash>, Fault> {
+        self.settle_first();
         self.index.read(|transaction| {
             let sql = "SELECT hash FROM record WHERE tool = ? ORDER BY num DESC LIMIT ?";
             let mut statement = transaction.prepare_cached(sql)?;
@@ -96,6 +97,7 @@ impl Store {
 
     /// What a query finds, each with its hash.
     fn found(&self, sql: &str, params: impl rusqlite::Params) -> Result<Vec<(Hash, Record)>, Fault> {
+        self.settle_first();
         let found: Vec<(Hash, Record)> = self.index.read(|transaction| {
             let mut statement = transaction.prepare_cached(sql)?;
             let rows = statement.query_map(params, of_row)?;
@@ -109,10 +111,7 @@ impl Store {
 }
 
 /// Writes a record into the index; false where it is there already.
-pub(crate) fn insert(
-    transaction: &Transaction<'_>,
-    RunRecord { hash, run, record }: &RunRecord,
-) -> Result<bool, Fault> {
+pub(crate) fn insert(transaction: &Connection, RunRecord { hash, run, record }: &RunRecord) -> Result<bool, Fault> {
     let sql = "INSERT OR IGNORE INTO record (hash, kind, tool, at, body, run) VALUES (?, ?, ?, ?, ?, ?)";
     let tool = record.tool.as_ref().map(ToolId::as_bytes);
     let run = run.map(RunId::to_bytes);

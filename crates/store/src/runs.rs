@@ -1,9 +1,9 @@
 //! Runs: begun before anything happens, ended with one record and one line of the log, and found where they never ended.
 //!
 //! Invariant: a run that was begun has exactly one record and one line in the end, whatever kills the process in
-//! between. It is begun in the journal; its record is kept, with what it adds to the usage of its tool; its line is
-//! appended; and then only its slot in the journal is free again. Whoever closes it after a kill sees by its identifier
-//! which of these were done.
+//! between. It is begun in the journal; how it ended is noted there; its line is appended; its record and what it adds to
+//! the usage of its tool get into the index, with those of other runs; and then only its slot in the journal is free
+//! again. Whoever closes it after a kill sees by its identifier which of these were done.
 
 use std::sync::{Arc, PoisonError};
 
@@ -12,11 +12,12 @@ use blake3::Hash;
 use crate::audit::{self, Attempt};
 use crate::directory::Access;
 use crate::error::Fault;
+use crate::index::Durability;
 use crate::journal::{Journal, Open, Slot};
 use crate::records::{Record, RunRecord};
 use crate::run_id::RunId;
 use crate::store::Store;
-use crate::together::{Kept, RecordError};
+use crate::together::{Kept, RecordError, keep};
 use crate::usage::UsageEvent;
 
 pub use crate::journal::PAYLOAD_LIMIT;
@@ -28,6 +29,16 @@ pub struct Begun {
     run: RunId,
     slot: Slot,
     line: Line,
+    origin: Origin,
+}
+
+/// Whose run it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// That of this process.
+    Own,
+    /// It was found, and is closed.
+    Found,
 }
 
 /// Whether a run has its line in the log.
@@ -96,19 +107,29 @@ impl Store {
     pub fn begin_run(&self, payload: impl FnOnce(&RunId) -> Vec<u8>) -> Result<Begun, Fault> {
         let journal = self.own_journal()?;
         let (slot, run) = journal.begin(self.audit.known(), payload)?;
-        Ok(Begun { run, slot, line: Line::Missing })
+        Ok(Begun { run, slot, line: Line::Missing, origin: Origin::Own })
     }
 
     /// Ends a run: keeps its record and counts its usage, appends its line, and gives the hash of the record. All of it
-    /// outlasts the process at once.
+    /// outlasts the process at once. Record and usage are found by whoever asks this store; other processes find them
+    /// after the next [`Store::settle`].
     ///
     /// # Errors
     /// Those of the disk. What was not written then is missing until the run is closed with those that were interrupted.
     pub fn end_run(&self, begun: Begun, end: RunEnd<'_>) -> Result<Hash, RecordError> {
         let RunEnd { usage, record, mut attempt } = end;
         let hash = blake3::hash(&record.body);
-        let record = RunRecord { hash, run: Some(begun.run), record };
-        let kept = self.keep_together(Kept { record: Some(record), usage });
+        let note = crate::settle::note(&record, usage.as_ref()).filter(|_| begun.origin == Origin::Own);
+        let kept = Kept { record: Some(RunRecord { hash, run: Some(begun.run), record }), usage };
+        if let Some(note) = note
+            && begun.slot.end(begun.run, &note).is_ok()
+        {
+            attempt.details.run = Some(begun.run.to_string());
+            self.audit.record(&attempt)?;
+            self.settle_later(begun.slot, kept);
+            return Ok(hash);
+        }
+        let kept = self.keep_together(kept);
         // Where the index fails the log still tells of the run.
         let appended = match begun.line {
             Line::Appended => Ok(()),
@@ -145,7 +166,10 @@ impl Store {
         let runs = open.iter().map(|open| open.run.to_string()).collect();
         let mut appended = self.audit.runs_after(after, runs)?;
         let mut interrupted = Vec::new();
-        for Open { slot, run, payload, .. } in open {
+        for Open { slot, run, payload, end, .. } in open {
+            if let Some(ended) = end.and_then(|end| crate::settle::noted(run, &end)) {
+                self.index.write(Durability::Unsynced, |connection| keep(connection, &ended))?;
+            }
             let kept = match self.record_of(run) {
                 // It is there, and `fsck` is not asked here.
                 Err(Fault::Object { .. }) => None,
@@ -156,7 +180,8 @@ impl Store {
                 slot.clear().map_err(Fault::disk(crate::journal::FOLDER))?;
             } else {
                 let line = if appended.is_some() { Line::Appended } else { Line::Missing };
-                interrupted.push(Interrupted { run, payload, kept, appended, begun: Begun { run, slot, line } });
+                let begun = Begun { run, slot, line, origin: Origin::Found };
+                interrupted.push(Interrupted { run, payload, kept, appended, begun });
             }
         }
         Ok(interrupted)

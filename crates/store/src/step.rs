@@ -7,7 +7,7 @@
 //! loss of power costs one sync and not five.
 
 use blake3::Hash;
-use rusqlite::{OptionalExtension as _, Transaction};
+use rusqlite::{Connection, OptionalExtension as _};
 use toolcell_tool::{ToolId, ToolName};
 
 use crate::error::Fault;
@@ -94,7 +94,7 @@ impl Store {
         if there { Ok(()) } else { self.objects.write(hash, bytes) }
     }
 
-    fn must_have_room(&self, transaction: &Transaction<'_>) -> Result<(), NameStepError> {
+    fn must_have_room(&self, transaction: &Connection) -> Result<(), NameStepError> {
         let Some(limit) = self.settings.tool_limit else { return Ok(()) };
         let sql = "SELECT count(*) FROM (SELECT 1 FROM tool WHERE current = 1 LIMIT ?)";
         let mut statement = transaction.prepare_cached(sql).map_err(Fault::from)?;
@@ -140,7 +140,7 @@ impl Store {
     }
 }
 
-fn head(transaction: &Transaction<'_>, folded: &str) -> rusqlite::Result<Option<Head>> {
+fn head(transaction: &Connection, folded: &str) -> rusqlite::Result<Option<Head>> {
     let sql = "SELECT hash, number, id, name, current FROM version JOIN tool ON num = version.tool \
                WHERE version.folded = ? ORDER BY number DESC LIMIT 1";
     let mut statement = transaction.prepare_cached(sql)?;
@@ -158,7 +158,7 @@ fn head(transaction: &Transaction<'_>, folded: &str) -> rusqlite::Result<Option<
 
 /// Writes into the index what a version says.
 pub(crate) fn apply(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     folded: &str,
     number: u64,
     hash: Hash,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use blake3::Hash;
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, Row, Transaction};
+use rusqlite::{Connection, OptionalExtension as _, Row};
 use toolcell_tool::{IdPrefix, Notes, Status, ToolId, ToolName, ToolSpec};
 
 use crate::audit::{Audit, AuditConfig};
@@ -18,6 +18,7 @@ use crate::index::{Durability, Index};
 use crate::journal::Journal;
 use crate::objects::{Found, Objects};
 use crate::rebuild::MARK;
+use crate::settle::Unsettled;
 use crate::together::Waiting;
 use crate::version::{Scores, Version};
 
@@ -59,6 +60,7 @@ pub struct Store {
     pub(crate) audit: Audit,
     pub(crate) settings: Settings,
     pub(crate) waiting: Mutex<Vec<Waiting>>,
+    pub(crate) unsettled: Unsettled,
     /// The runs of this process, once it has begun one.
     pub(crate) journal: Mutex<Option<Arc<Journal>>>,
 }
@@ -92,6 +94,8 @@ pub struct Entry {
     pub successes: u64,
     /// When it last ran.
     pub last_used_at: Option<Timestamp>,
+    /// Whether somebody approved or refused it, with whatever grants.
+    pub judged: bool,
     pub(crate) num: i64,
     pub(crate) version: Hash,
     pub(crate) source: Hash,
@@ -129,6 +133,7 @@ impl Store {
             audit,
             settings: settings.clone(),
             waiting: Mutex::default(),
+            unsettled: Unsettled::default(),
             journal: Mutex::default(),
         })
     }
@@ -156,6 +161,15 @@ impl Store {
     /// # Errors
     /// `tool-not-found`, `id-ambiguous`
     pub fn find(&self, reference: &ToolRef) -> Result<Entry, FindError> {
+        self.settle_first();
+        self.find_to_run(reference)
+    }
+
+    /// The same, where it is to be run: what the last runs showed may be missing in it.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `id-ambiguous`
+    pub fn find_to_run(&self, reference: &ToolRef) -> Result<Entry, FindError> {
         self.index.read(|transaction| match reference {
             ToolRef::Name(name) => {
                 let found = by_name(transaction, name).map_err(Fault::from)?;
@@ -170,6 +184,7 @@ impl Store {
     /// # Errors
     /// `tool-not-found`, `id-ambiguous`
     pub fn find_any(&self, prefix: &IdPrefix) -> Result<Entry, FindError> {
+        self.settle_first();
         self.index.read(|transaction| by_prefix(transaction, prefix, false))
     }
 
@@ -233,9 +248,17 @@ impl Store {
     }
 }
 
+impl Drop for Store {
+    /// What has ended gets into the index; where it does not, it is in the journal.
+    fn drop(&mut self) {
+        self.settle_first();
+    }
+}
+
 /// The columns of an [`Entry`].
 pub(crate) const COLUMNS: &str = "num, id, name, current, description, tags, safety, quality, confidence, status, \
-     created_at, updated_at, runs, successes, last_used_at, version, source";
+     created_at, updated_at, runs, successes, last_used_at, version, source, \
+     EXISTS (SELECT 1 FROM approval WHERE approval.tool = id AND granted IS NOT NULL)";
 /// Where they are. The second is never searched for the first.
 pub(crate) const TABLES: &str = "tool CROSS JOIN about ON about.tool = num";
 
@@ -261,6 +284,7 @@ impl Entry {
             last_used_at: if last_used == 0 { None } else { Some(time(row, 14)?) },
             version: Hash::from_bytes(row.get(15)?),
             source: Hash::from_bytes(row.get(16)?),
+            judged: row.get(17)?,
         })
     }
 }
@@ -301,20 +325,20 @@ pub(crate) fn stored(score: f64) -> i64 {
     stored
 }
 
-pub(crate) fn by_name(transaction: &Transaction<'_>, name: &ToolName) -> rusqlite::Result<Option<Entry>> {
+pub(crate) fn by_name(transaction: &Connection, name: &ToolName) -> rusqlite::Result<Option<Entry>> {
     let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE folded = ? AND current = 1");
     let folded = name.folded();
     let found = transaction.prepare_cached(&sql)?.query_row([&folded], Entry::of_row).optional()?;
     found.map(|entry| entry.sought(|entry| entry.name.folded() == folded)).transpose()
 }
 
-pub(crate) fn by_id(transaction: &Transaction<'_>, id: ToolId) -> rusqlite::Result<Option<Entry>> {
+pub(crate) fn by_id(transaction: &Connection, id: ToolId) -> rusqlite::Result<Option<Entry>> {
     let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE id = ?");
     let found = transaction.prepare_cached(&sql)?.query_row([id.as_bytes()], Entry::of_row).optional()?;
     found.map(|entry| entry.sought(|entry| entry.id == id)).transpose()
 }
 
-fn by_prefix(transaction: &Transaction<'_>, prefix: &IdPrefix, current: bool) -> Result<Entry, FindError> {
+fn by_prefix(transaction: &Connection, prefix: &IdPrefix, current: bool) -> Result<Entry, FindError> {
     let (least, greatest) = prefix.range();
     let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE id BETWEEN ? AND ? AND current >= ? ORDER BY id LIMIT 10");
     let mut statement = transaction.prepare_cached(&sql).map_err(Fault::from)?;
@@ -332,7 +356,7 @@ fn by_prefix(transaction: &Transaction<'_>, prefix: &IdPrefix, current: bool) ->
     }
 }
 
-pub(crate) fn unsynced(transaction: &Transaction<'_>, hash: Hash) -> rusqlite::Result<Option<Vec<u8>>> {
+pub(crate) fn unsynced(transaction: &Connection, hash: Hash) -> rusqlite::Result<Option<Vec<u8>>> {
     let mut statement = transaction.prepare_cached("SELECT bytes FROM unsynced WHERE hash = ?")?;
     statement.query_row([hash.as_bytes()], |row| row.get(0)).optional()
 }

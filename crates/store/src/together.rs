@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 
-use rusqlite::Transaction;
+use rusqlite::Connection;
 
 use crate::error::Fault;
 use crate::index::Durability;
@@ -77,7 +77,7 @@ impl Store {
     }
 }
 
-fn keep(transaction: &Transaction<'_>, kept: &Kept) -> Result<(), Fault> {
+pub(crate) fn keep(transaction: &Connection, kept: &Kept) -> Result<(), Fault> {
     // With a record that is there already its usage was counted.
     let is_new = kept.record.as_ref().map_or(Ok(true), |record| records::insert(transaction, record))?;
     match &kept.usage {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, Transaction};
+use rusqlite::{Connection, OptionalExtension as _};
 use toolcell_tool::ToolId;
 
 use crate::error::Fault;
@@ -86,6 +86,7 @@ impl Store {
     /// # Errors
     /// Those of the disk.
     pub fn usage(&self, entry: &Entry) -> Result<Usage, Fault> {
+        self.settle_first();
         self.index.read(|transaction| {
             let mut statement = transaction.prepare_cached("SELECT code, count FROM failure WHERE tool = ?")?;
             let failures = statement.query_map([entry.num], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -101,7 +102,7 @@ impl Store {
     }
 }
 
-pub(crate) fn record(transaction: &Transaction<'_>, event: &UsageEvent) -> Result<(), Fault> {
+pub(crate) fn record(transaction: &Connection, event: &UsageEvent) -> Result<(), Fault> {
     let success = event.failure.is_none();
     let step = if success { UP } else { -DOWN };
     let sql = "UPDATE tool SET runs = runs + 1, successes = successes + ?, last_used_at = max(last_used_at, ?), \
@@ -152,7 +153,7 @@ fn middle(bucket: i64) -> u64 {
     middle.max(1)
 }
 
-fn percentiles(transaction: &Transaction<'_>, tool: i64, what: &str) -> rusqlite::Result<Percentiles> {
+fn percentiles(transaction: &Connection, tool: i64, what: &str) -> rusqlite::Result<Percentiles> {
     let sql = "SELECT bucket, count FROM cost WHERE tool = ? AND what = ? ORDER BY bucket";
     let mut statement = transaction.prepare_cached(sql)?;
     let rows = statement.query_map((tool, what), |row| Ok((row.get(0)?, row.get(1)?)))?;

@@ -276,8 +276,8 @@ impl Toolbox {
             ([only], _) => Ok(only["parameters"].clone()),
             (_, Some(named)) => Ok(named["parameters"].clone()),
             (several, None) => {
-                let names: Vec<String> = several.iter().map(|tool| tool["name"].to_string()).collect();
-                Err(failed(format!("it makes {}, and none of them is called `{name}`", names.join(", "))))
+                let made: Vec<String> = several.iter().map(|tool| tool["name"].to_string()).collect();
+                Err(failed(format!("it makes {}, and none of them is called `{name}`", made.join(", "))))
             }
         }
     }

@@ -111,7 +111,7 @@ fn by_id(store: &Store, text: &str) -> Result<Entry, FindToolError> {
         // Who says a name for an identifier means the name.
         return Err(unknown(text, nearest(store, text)?));
     };
-    match store.find(&ToolRef::Id(prefix.clone())) {
+    match store.find_to_run(&ToolRef::Id(prefix.clone())) {
         Err(FindError::Unknown(_)) => Err(unknown(text, gone(store, &prefix)?)),
         other => other.map_err(FindToolError::Store),
     }
@@ -121,7 +121,7 @@ fn by_name(store: &Store, text: &str) -> Result<Entry, FindToolError> {
     let Ok(name) = ToolName::parse(text) else {
         return Err(unknown(text, nearest(store, text)?));
     };
-    match store.find(&ToolRef::Name(name.clone())) {
+    match store.find_to_run(&ToolRef::Name(name.clone())) {
         Err(FindError::Unknown(_)) => {
             let history = store.history(&name).map_err(|fault| FindToolError::Store(fault.into()))?;
             let instead = if history.is_empty() { nearest(store, text)? } else { Some(Instead::Deleted(name)) };

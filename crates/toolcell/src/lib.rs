@@ -20,6 +20,7 @@ mod running;
 mod cell;
 mod find;
 pub mod gate;
+mod keeper;
 mod params;
 mod permit;
 pub mod policy;

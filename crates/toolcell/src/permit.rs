@@ -221,7 +221,7 @@ impl Toolbox {
             steps.push(Step { stage: "approval", rule: rule.clone(), verdict: verdict.to_owned(), reason });
         };
         let store = self.shelf()?;
-        let said = store.decision(entry.id, &grants.to_value())?;
+        let said = if entry.judged { store.decision(entry.id, &grants.to_value())? } else { None };
         if said == Some(Said::Refused) {
             say("deny", "somebody refused it".to_owned());
             return Err(refused(entry).into());
@@ -230,12 +230,9 @@ impl Toolbox {
             say("allow", "somebody approved it with these grants".to_owned());
             return Ok("approval".to_owned());
         }
-        let why = match needs_approval(mode, tool) {
-            None => {
-                say("allow", "it needs no approval".to_owned());
-                return Ok(format!("policy {}", mode.name()));
-            }
-            Some(why) => why,
+        let Some(why) = needs_approval(mode, tool) else {
+            say("allow", "it needs no approval".to_owned());
+            return Ok(format!("policy {}", mode.name()));
         };
         let Purpose::Run(person) = purpose else {
             say(if mode == ApprovalMode::Never { "deny" } else { "ask" }, why);
@@ -302,17 +299,16 @@ fn denied(admission: &Admission) -> Result<(), Denial> {
 
 /// Why somebody has to approve a tool; nothing where nobody has to.
 pub(crate) fn needs_approval(mode: ApprovalMode, tool: &VettedTool) -> Option<String> {
-    let worst = tool.worst().filter(|finding| finding.severity >= Severity::Medium);
-    let asked: Vec<String> = tool.asked().iter().map(|(asked, _)| format!("`{}`", asked.name())).collect();
-    match (mode, worst) {
-        (ApprovalMode::Auto, _) => None,
-        (ApprovalMode::Never | ApprovalMode::Ask, _) => Some("every tool has to be approved".to_owned()),
-        (ApprovalMode::AutoSafe, Some(worst)) => {
-            Some(format!("it has a finding that is {}: {}", worst.severity.name(), worst.message))
-        }
-        (ApprovalMode::AutoSafe, None) if !asked.is_empty() => Some(format!("it asks for {}", asked.join(", "))),
-        (ApprovalMode::AutoSafe, None) => None,
+    match mode {
+        ApprovalMode::Auto => return None,
+        ApprovalMode::Never | ApprovalMode::Ask => return Some("every tool has to be approved".to_owned()),
+        ApprovalMode::AutoSafe => {}
     }
+    if let Some(worst) = tool.worst().filter(|finding| finding.severity >= Severity::Medium) {
+        return Some(format!("it has a finding that is {}: {}", worst.severity.name(), worst.message));
+    }
+    let asked: Vec<String> = tool.asked().iter().map(|(asked, _)| format!("`{}`", asked.name())).collect();
+    if asked.is_empty() { None } else { Some(format!("it asks for {}", asked.join(", "))) }
 }
 
 fn unapproved(entry: &Entry, why: &str) -> Denial {

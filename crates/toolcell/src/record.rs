@@ -257,17 +257,19 @@ impl<'a> Attempted<'a> {
             ..Attempt::new(self.action, at)
         };
         let record = Record { kind: RUN.to_owned(), tool: self.tool, at, body: body(&self.record) };
-        store.end_run(begun, RunEnd { usage, record, attempt }).map(Some)
+        let kept = store.end_run(begun, RunEnd { usage, record, attempt })?;
+        self.toolbox.keeper.tell(store);
+        Ok(Some(kept))
     }
 }
 
 impl Drop for Attempted<'_> {
     /// Ends what nobody ended: a thread panicked.
     fn drop(&mut self) {
-        if self.begun.is_some() {
-            if let Err(fault) = self.keep(&Ended::Lost("bug")) {
-                tracing::error!(run = self.record.run, fault = %fault, "an attempt cannot be recorded");
-            }
+        if self.begun.is_some()
+            && let Err(fault) = self.keep(&Ended::Lost("bug"))
+        {
+            tracing::error!(run = self.record.run, %fault, "an attempt cannot be recorded");
         }
     }
 }

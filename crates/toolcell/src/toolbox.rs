@@ -15,6 +15,7 @@ use toolcell_tool::ToolId;
 
 use crate::cell::Kept;
 use crate::gate::Gates;
+use crate::keeper::Keeper;
 use crate::params::{Schema, SchemaError};
 use crate::policy::Policy;
 use crate::record;
@@ -58,7 +59,8 @@ impl Default for ToolboxConfig {
 /// Makes, runs, lists and deletes tools.
 pub struct Toolbox {
     pub(crate) sandbox: Sandbox,
-    pub(crate) store: Option<Store>,
+    pub(crate) store: Option<Arc<Store>>,
+    pub(crate) keeper: Keeper,
     pub(crate) policy: Policy,
     pub(crate) gates: Gates,
     clock: fn() -> Timestamp,
@@ -149,6 +151,7 @@ impl Toolbox {
         Ok(Self {
             sandbox: Sandbox::new(&config.sandbox)?,
             store: None,
+            keeper: Keeper::default(),
             policy: config.policy,
             gates: config.gates,
             clock: config.clock,
@@ -195,7 +198,7 @@ impl Toolbox {
     /// # Errors
     /// As [`Sandbox::new`], and those of the disk.
     pub fn with_store(store: Store, config: ToolboxConfig) -> Result<Self, ToolboxError> {
-        let toolbox = Self { store: Some(store), ..Self::without_store(config)? };
+        let toolbox = Self { store: Some(Arc::new(store)), ..Self::without_store(config)? };
         record::close_interrupted(&toolbox)?;
         Ok(toolbox)
     }
@@ -221,7 +224,7 @@ impl Toolbox {
     /// The store, where there is one.
     #[must_use]
     pub fn store(&self) -> Option<&Store> {
-        self.store.as_ref()
+        self.store.as_deref()
     }
 
     /// The rules under which tools run.
@@ -237,12 +240,12 @@ impl Toolbox {
 
     /// The store, where things are kept: not of a toolbox that has none.
     pub(crate) fn shelf(&self) -> Result<&Store, Fault> {
-        self.store.as_ref().ok_or_else(|| Fault::ReadOnly { path: "a toolbox without a store".to_owned() })
+        self.store.as_deref().ok_or_else(|| Fault::ReadOnly { path: "a toolbox without a store".to_owned() })
     }
 
     /// The store, where what is done is recorded.
     pub(crate) fn recorder(&self) -> Option<&Store> {
-        self.store.as_ref().filter(|store| store.access() == Access::Full || self.policy.records_are_required())
+        self.store.as_deref().filter(|store| store.access() == Access::Full || self.policy.records_are_required())
     }
 
     /// A stored tool, read, checked against its identifier, and analysed; once in this process.

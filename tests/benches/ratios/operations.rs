@@ -47,7 +47,9 @@ fn gates(table: &mut Table, folder: &Path) {
     let mut gates = Gates::default();
     let (name, command) = ("allow".to_owned(), GATE.map(str::to_owned).to_vec());
     let (timeout, folder_of_gate) = (Duration::from_secs(5), folder.to_owned());
-    gates.command(GateCommand { name, command, when: When::Before, timeout, tools: Vec::new(), folder: folder_of_gate }).unwrap();
+    gates
+        .command(GateCommand { name, command, when: When::Before, timeout, tools: Vec::new(), folder: folder_of_gate })
+        .unwrap();
     let gated = toolbox(&folder.join("gated"), gates);
     let plain = toolbox(&folder.join("ungated"), Gates::default());
     let (mut with, mut without) = (Series::default(), Series::default());

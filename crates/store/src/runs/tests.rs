@@ -34,6 +34,7 @@ impl World {
 
     /// The store as another process has it.
     fn again(&self) -> Store {
+        self.store.settle().unwrap();
         Store::open(self.folder.path(), &Settings::default()).unwrap()
     }
 
@@ -128,7 +129,7 @@ fn a_run_that_ends_leaves_its_record_its_line_its_usage_and_nothing_else() {
     assert_eq!(world.store.interrupted_runs().unwrap().len(), 0);
     // One after the other takes one slot.
     assert_eq!(world.journals().len(), 1);
-    assert!(std::fs::metadata(&world.journals()[0]).unwrap().len() <= 1024);
+    assert!(std::fs::metadata(&world.journals()[0]).unwrap().len() <= 4096);
     let World { folder, store, .. } = world;
     drop(store);
     assert_eq!(std::fs::read_dir(folder.path().join("running")).unwrap().count(), 0);
@@ -159,7 +160,47 @@ fn what_a_living_process_began_is_not_interrupted() {
     assert_eq!(world.store.interrupted_runs().unwrap().len(), 0);
     let run = begun.run();
     other.end_run(begun, world.end(run, "returned")).unwrap();
+    // Whoever ended it knows of it at once, others when it is settled, at the latest when the store is closed.
+    assert_eq!(other.find(&ToolRef::parse("sum").unwrap()).unwrap().runs, 1);
     assert_eq!(world.ended(), said(&[run], "returned"));
+}
+
+#[test]
+fn what_has_ended_and_is_not_settled_is_not_lost_with_its_process() {
+    let world = World::new();
+    let other = world.again();
+    let mut runs = Vec::new();
+    for _ in 0..3 {
+        let begun = other.begin_run(payload).unwrap();
+        runs.push(begun.run());
+        let run = begun.run();
+        other.end_run(begun, world.end(run, "returned")).unwrap();
+    }
+    assert_eq!((other.unsettled(), world.store.record_of(runs[0]).unwrap()), (3, None));
+    // A process that is killed closes nothing: its locks go, and its memory.
+    other.unsettled.forget();
+    drop(other);
+    assert_eq!(close(&world, &world.store), []);
+    assert_eq!((world.ended(), world.counted()), (said(&runs, "returned"), 3));
+    assert_eq!(world.journals().len(), 0);
+}
+
+#[test]
+fn many_ends_at_once_are_counted_once_each() {
+    let world = World::new();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..500 {
+                    let begun = world.store.begin_run(payload).unwrap();
+                    let run = begun.run();
+                    world.store.end_run(begun, world.end(run, "returned")).unwrap();
+                }
+            });
+        }
+        scope.spawn(|| (0..50).for_each(|_| world.store.settle().unwrap()));
+    });
+    assert_eq!((world.ended().len(), world.counted(), world.store.unsettled()), (2000, 2000, 0));
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use toolcell_host::Budget;
 
 use crate::policy::limits::{Limit, LimitError, Wanted};
-use crate::policy::origin::Origin;
 use crate::policy::{Policy, WhenUnrecorded};
 
 impl Policy {
@@ -25,14 +24,12 @@ impl Policy {
 
     /// Each limit of a call, what it is, and who said so.
     pub(crate) fn limits_of(&self, wanted: &Wanted) -> Vec<(Limit, u64, String)> {
-        let of = |limit: Limit| match wanted.get(limit) {
-            Some(value) => (limit, value, "the caller asks for it".to_owned()),
-            None => {
-                let held = self.limits.limit(limit);
-                let origin =
-                    if held.origin == Origin::BuiltIn { "built in".to_owned() } else { held.origin.to_string() };
-                (limit, held.value, origin)
+        let of = |limit: Limit| {
+            if let Some(value) = wanted.get(limit) {
+                return (limit, value, "the caller asks for it".to_owned());
             }
+            let held = self.limits.limit(limit);
+            (limit, held.value, held.origin.to_string())
         };
         Limit::ALL.into_iter().map(of).collect()
     }

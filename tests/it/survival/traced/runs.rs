@@ -174,10 +174,10 @@ fn two_who_close_the_same_runs_at_once_close_them_once() {
 }
 
 #[test]
-fn a_run_takes_one_write_to_begin_and_one_to_be_forgotten() {
+fn a_run_takes_a_write_to_begin_and_one_to_end_and_many_are_settled_at_once() {
     let folder = start().again();
-    let script =
-        later(10, [Verb::Begin(name()), Verb::End(name(), None), Verb::Begin(name()), Verb::End(name(), None)]);
+    let begin_and_end = || [Verb::Begin(name()), Verb::End(name(), None)];
+    let script = later(10, [begin_and_end(), begin_and_end(), begin_and_end()].concat());
     let (mut answers, mut writes) = (0, Vec::new());
     let mut watch = |call: &super::calls::Call| {
         answers += usize::from(call.kind == Kind::Answer);
@@ -188,5 +188,6 @@ fn a_run_takes_one_write_to_begin_and_one_to_be_forgotten() {
         }
     };
     let run = Session::new(folder.path(), Keeping::Unsynced, &script).watched(&mut watch).run();
-    assert_eq!((run.end, writes), (End::Exited(0), vec![2, 3]));
+    // When all is done, each of the three is forgotten.
+    assert_eq!((run.end, writes), (End::Exited(0), vec![2, 3, 4, 5, 6, 6, 6]));
 }
