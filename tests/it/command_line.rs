@@ -27,7 +27,14 @@ pub(crate) fn toolcell(words: &[&str]) -> Done {
 
 fn toolcell_with(words: &[&str], input: &[u8], cancel: &CancelToken) -> Done {
     let (mut input, mut out, mut err) = (Cursor::new(input.to_vec()), Vec::new(), Vec::new());
-    let streams = Streams { input: &mut input, output: &mut out, errors: &mut err, output_is_terminal: false };
+    let streams = Streams {
+        input: &mut input,
+        output: &mut out,
+        errors: &mut err,
+        output_is_terminal: false,
+        errors_are_terminal: false,
+        input_is_terminal: false,
+    };
     // No test looks at the store of whoever runs it: below a file there is none, and none can be made.
     let nowhere = root().join("Cargo.toml/store").to_string_lossy().into_owned();
     let dir = if words.contains(&"--dir") { &[][..] } else { &["--dir", &nowhere] };

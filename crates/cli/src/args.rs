@@ -1,6 +1,7 @@
 //! What can be typed.
 
 mod store;
+mod tools;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 
 pub(crate) use store::{AuditArgs, AuditCommand, ExportArgs, FsckArgs, GcArgs, ImportArgs};
+pub(crate) use tools::{CreateArgs, DeleteArgs, ListArgs, RollBackArgs, RunArgs, ShowArgs, UndeleteArgs};
 
 /// Runs the tools that an agent writes, each call in a sealed cell.
 #[derive(Debug, Parser)]
@@ -69,6 +71,21 @@ enum LangName {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Make a tool of a source, and keep it
+    Create(CreateArgs),
+    /// Run a tool that is kept
+    Run(RunArgs),
+    /// List the tools that there are
+    List(ListArgs),
+    /// Show all that is known of a tool
+    Show(ShowArgs),
+    /// Take the name of a tool away
+    Delete(DeleteArgs),
+    /// Give a name back that was deleted
+    Undelete(UndeleteArgs),
+    /// Let a name lead to an earlier tool again
+    #[command(name = "rollback")]
+    RollBack(RollBackArgs),
     /// Run a draft once and store nothing
     Exec(ExecArgs),
     /// Say what sources would do and how well they are written, without running them
@@ -193,6 +210,12 @@ impl LimitArgs {
     pub(crate) fn budget(self) -> Budget {
         crate::input::budget(self.fuel, self.timeout_ms, self.memory_mb, self.output_bytes, self.console_bytes)
     }
+
+    /// The limits that are asked for. What is not said is the policy's to say.
+    pub(crate) const fn wanted(self) -> toolcell::Wanted {
+        let Self { fuel, timeout_ms, memory_mb, output_bytes, console_bytes } = self;
+        toolcell::Wanted { fuel, timeout_ms, memory_mb, output_bytes, console_bytes, operations: None }
+    }
 }
 
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -225,6 +248,11 @@ impl SandboxArgs {
             ImageName::Interpreted => vec![Kind::Interpreted],
         };
         SandboxConfig { images, slots: 1 }
+    }
+
+    /// The same where nothing is said.
+    pub(crate) fn one_call() -> SandboxConfig {
+        Self { image: ImageName::Auto }.config()
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn run(
 }
 
 /// The result on standard output, everything else on standard error.
-fn print_text(report: &Report, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+pub(crate) fn print_text(report: &Report, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
     for log in &report.logs {
         writeln!(streams.errors, "{}", visible(&log.text))?;
     }

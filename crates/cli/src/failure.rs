@@ -9,6 +9,7 @@ use crate::Streams;
 use crate::answer::{Answer, ErrorBody, visible};
 use crate::exit::Exit;
 use crate::input::PARAMS_LIMIT;
+use crate::operation::{Operation, exit_of};
 
 /// Why there is no result.
 #[derive(Debug)]
@@ -39,6 +40,12 @@ pub(crate) enum Failure {
     NotSigned { path: String },
     /// The store refuses, or fails.
     Store(StoreFailure),
+    /// An operation on stored tools did not take place.
+    Operation(Operation),
+    /// What is typed cannot be meant so.
+    Typed { message: String, hint: &'static str },
+    /// The person at the terminal broke it off.
+    Interrupted,
     /// Standard input or output failed.
     Stream(std::io::Error),
 }
@@ -49,20 +56,6 @@ pub(crate) struct StoreFailure {
     code: &'static str,
     message: String,
     hint: Option<&'static str>,
-}
-
-impl StoreFailure {
-    /// What the code means for the process.
-    fn exit(&self) -> Exit {
-        match self.code {
-            "integrity" | "bundle-invalid" => Exit::Integrity,
-            "store-invalid" | "tool-not-found" | "id-ambiguous" | "name-taken" | "not-deleted"
-            | "version-not-found" => Exit::NotFound,
-            "critical-risk" | "signature-untrusted" | "store-owner" => Exit::Refused,
-            "tool-limit-reached" | "disk-full" | "store-busy" => Exit::Limit,
-            _ => Exit::Usage,
-        }
-    }
 }
 
 impl Failure {
@@ -78,9 +71,13 @@ impl Failure {
             | Self::ParamsNotUtf8
             | Self::ParamsTooLong
             | Self::OneInput
+            | Self::Typed { .. }
             | Self::NoHome => Exit::Usage,
             Self::NotSigned { .. } | Self::Exec(ExecError::Source(_) | ExecError::Refused(_)) => Exit::Refused,
-            Self::Store(failure) => failure.exit(),
+            Self::Exec(ExecError::Denied(_) | ExecError::Withheld(_)) => Exit::Refused,
+            Self::Store(failure) => exit_of(failure.code),
+            Self::Operation(operation) => operation.exit(),
+            Self::Interrupted => Exit::Interrupted,
             Self::Start(error) if error.code() == "integrity" => Exit::Integrity,
             Self::Exec(error) if error.code() == "limit-invalid" => Exit::Usage,
             Self::Start(_) | Self::Exec(_) => Exit::Limit,
@@ -99,11 +96,13 @@ impl Failure {
             Self::Draft(error) => error.code(),
             Self::Params(error) => error.code(),
             Self::ParamsNotUtf8 | Self::ParamsTooLong => "parameters-invalid",
-            Self::OneInput | Self::UnknownCapability { .. } | Self::NoHome => "usage",
+            Self::OneInput | Self::UnknownCapability { .. } | Self::Typed { .. } | Self::NoHome => "usage",
             Self::Start(error) => error.code(),
             Self::Exec(error) => error.code(),
             Self::NotSigned { .. } => "signature-missing",
             Self::Store(failure) => failure.code,
+            Self::Operation(operation) => operation.code(),
+            Self::Interrupted => "cancelled",
             Self::Stream(_) => "stream",
         }
     }
@@ -126,7 +125,9 @@ impl Failure {
             Self::NoHome => Some("name a directory with --dir, or set HOME".into()),
             Self::NotSigned { .. } => Some("a signature is a file beside the bundle that ends in .minisig".into()),
             Self::Store(failure) => failure.hint.map(Cow::Borrowed),
-            Self::Stream(_) => None,
+            Self::Operation(operation) => Some(operation.hint()),
+            Self::Typed { hint, .. } => Some((*hint).into()),
+            Self::Interrupted | Self::Stream(_) => None,
         }
     }
 
@@ -145,6 +146,9 @@ impl Failure {
             Self::NoHome => "there is no home directory to find the store in".to_owned(),
             Self::NotSigned { path } => format!("{path} is not signed"),
             Self::Store(failure) => failure.message.clone(),
+            Self::Operation(operation) => operation.message(),
+            Self::Typed { message, .. } => message.clone(),
+            Self::Interrupted => "nothing was changed".to_owned(),
             Self::Stream(error) => reason(error),
         }
     }
@@ -154,6 +158,7 @@ impl Failure {
         let body = ErrorBody::refusal(self.code(), self.message(), self.hint().as_deref());
         match self {
             Self::Exec(error) => body.at(error.place()),
+            Self::Operation(operation) => body.at(operation.place()),
             _ => body,
         }
     }
@@ -178,12 +183,18 @@ impl Failure {
             Lang::En => ("error", "hint"),
             Lang::Ja => ("エラー", "ヒント"),
         };
+        if let Self::Operation(operation) = self
+            && let Some(text) = operation.text(lang)
+        {
+            writeln!(streams.errors, "{}", visible(&text))?;
+            return writeln!(streams.errors, "{hint}: {}", visible(&operation.hint()));
+        }
         let message = visible(&self.message());
         match headline(self.code(), lang) {
             Some(headline) => writeln!(streams.errors, "{error}: {headline}: {message}")?,
             None => writeln!(streams.errors, "{error}: {message}")?,
         }
-        self.hint().map_or(Ok(()), |text| writeln!(streams.errors, "{hint}: {text}"))
+        self.hint().map_or(Ok(()), |text| writeln!(streams.errors, "{hint}: {}", visible(&text)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The operations as commands: turns words into verbs, and outcomes into exit codes.
 //!
-//! Reading order: [`args`] is what can be typed; [`exec`], [`check`], [`batch`], [`doctor`], and for the store [`fsck`],
+//! Reading order: [`args`] is what can be typed; for tools [`create`], [`mod@run`], [`list`],
+//! [`show`] and [`delete`]; [`exec`], [`check`], [`batch`], [`doctor`], and for the store [`fsck`],
 //! [`bundle`] and [`audit`], are the commands; [`answer`] is what they print of a run, [`failure`] what they print where there was none, and [`exit`] the exit status.
 //!
 //! Invariant: this is the only crate that knows arguments, streams and exit codes. Results go to stdout, everything
@@ -17,15 +18,23 @@ mod audit;
 mod batch;
 mod bundle;
 mod check;
+mod create;
+mod delete;
 mod doctor;
 mod exec;
 mod exit;
 mod failure;
 mod fsck;
 mod input;
-#[expect(dead_code, reason = "the commands that need it come next")]
+mod list;
 mod open;
+mod operation;
+mod person;
+mod progress;
+mod run;
 mod sarif;
+mod show;
+mod table;
 
 use std::io::{IsTerminal, Read, Write};
 use std::process::ExitCode;
@@ -51,6 +60,22 @@ pub struct Streams<'a> {
     pub errors: &'a mut dyn Write,
     /// Whether a person looks at the output, so that control characters must not reach it.
     pub output_is_terminal: bool,
+    /// Whether a person looks at what goes to standard error, so that progress may be shown there.
+    pub errors_are_terminal: bool,
+    /// Whether a person types at standard input. Where that and standard error are a terminal, somebody can be asked.
+    pub input_is_terminal: bool,
+}
+
+impl Streams<'_> {
+    /// Whether somebody is there who can be asked.
+    pub(crate) fn somebody_is_there(&self) -> bool {
+        self.input_is_terminal && self.errors_are_terminal
+    }
+
+    /// Text as it may be printed: on a terminal its control characters are made visible.
+    pub(crate) fn shown(&self, text: &str) -> String {
+        if self.output_is_terminal { answer::visible(text) } else { text.to_owned() }
+    }
 }
 
 /// Runs the command of this process.
@@ -61,8 +86,10 @@ pub fn main() -> ExitCode {
     // Without a handler, Ctrl-C ends the process at once, which is right as well.
     let _ = ctrlc::set_handler(move || interrupt(&handler));
     let (mut input, mut output, mut errors) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
-    let output_is_terminal = output.is_terminal();
-    let streams = Streams { input: &mut input, output: &mut output, errors: &mut errors, output_is_terminal };
+    let (output_is_terminal, errors_are_terminal) = (output.is_terminal(), errors.is_terminal());
+    let input_is_terminal = input.is_terminal();
+    let (input, output, errors) = (&mut input, &mut output, &mut errors);
+    let streams = Streams { input, output, errors, output_is_terminal, errors_are_terminal, input_is_terminal };
     run(std::env::args_os(), streams, &cancel).into()
 }
 
@@ -89,6 +116,13 @@ where
     let json = args.json;
     let dir = args.dir();
     let done = match args.command {
+        Command::Create(create) => dir.and_then(|dir| create::run(&create, &dir, json, lang, &mut streams)),
+        Command::Run(words) => dir.and_then(|dir| run::run(&words, &dir, json, lang, &mut streams, cancel)),
+        Command::List(list) => dir.and_then(|dir| list::run(&list, &dir, json, lang, &mut streams)),
+        Command::Show(show) => dir.and_then(|dir| show::run(&show, &dir, json, lang, &mut streams)),
+        Command::Delete(delete) => dir.and_then(|dir| delete::run(&delete, &dir, json, lang, &mut streams)),
+        Command::Undelete(words) => dir.and_then(|dir| delete::undelete(&words, &dir, json, lang, &mut streams)),
+        Command::RollBack(words) => dir.and_then(|dir| delete::roll_back(&words, &dir, json, lang, &mut streams)),
         Command::Exec(exec) => exec::run(&exec, json, lang, &mut streams, cancel),
         Command::Check(check) => check::run(&check, json, lang, &mut streams),
         Command::Batch(batch) => batch::run(batch, &mut streams, cancel),

@@ -10,3 +10,8 @@ use crate::failure::Failure;
 pub(crate) fn toolbox(dir: &Path, sandbox: SandboxConfig) -> Result<Toolbox, Failure> {
     Ok(Toolbox::open(dir, ToolboxConfig { sandbox, ..ToolboxConfig::default() })?)
 }
+
+/// The same with a store that has to be there: nothing is made by looking for it.
+pub(crate) fn existing(dir: &Path, sandbox: SandboxConfig) -> Result<Toolbox, Failure> {
+    Ok(Toolbox::open_existing(dir, ToolboxConfig { sandbox, ..ToolboxConfig::default() })?)
+}

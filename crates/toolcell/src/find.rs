@@ -86,6 +86,16 @@ impl FindToolError {
 }
 
 impl Toolbox {
+    /// The tool that is called so: by its name, by its identifier, or by the first 8 digits or more of that.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `id-ambiguous`, and those of the disk.
+    pub fn find(&self, called: &str) -> Result<Entry, FindToolError> {
+        let is_id = IdPrefix::parse(called).is_ok();
+        let (id, name) = if is_id { (Some(called), None) } else { (None, Some(called)) };
+        self.find_tool(id, name)
+    }
+
     /// The tool that an identifier, a name, or both lead to.
     pub(crate) fn find_tool(&self, id: Option<&str>, name: Option<&str>) -> Result<Entry, FindToolError> {
         let store = self.shelf().map_err(|fault| FindToolError::Store(fault.into()))?;

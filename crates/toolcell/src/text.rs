@@ -162,7 +162,9 @@ impl RunError {
     /// What went wrong, in a line.
     #[must_use]
     pub fn to_message(&self, lang: Lang) -> String {
-        message(self.code(), &self.to_string(), lang)
+        // What parameters are called that do not pass is said already.
+        let detail = if let Self::Params(error) = self { error.detail() } else { self.to_string() };
+        message(self.code(), &detail, lang)
     }
 }
 

@@ -187,10 +187,15 @@ impl Toolbox {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(path: &Path, config: ToolboxConfig) -> Result<Self, ToolboxError> {
-        let policy = &config.policy;
-        let audit = AuditConfig { contents: policy.contents(), ..AuditConfig::default() };
-        let settings = Settings { tool_limit: Some(policy.tools_limit()), audit, ..Settings::default() };
-        Self::with_store(Store::open(path, &settings)?, config)
+        Self::with_store(Store::open(path, &settings(&config.policy))?, config)
+    }
+
+    /// A toolbox with the store in a directory, which has to be there.
+    ///
+    /// # Errors
+    /// As [`Store::open_existing`] and [`Sandbox::new`].
+    pub fn open_existing(path: &Path, config: ToolboxConfig) -> Result<Self, ToolboxError> {
+        Self::with_store(Store::open_existing(path, &settings(&config.policy))?, config)
     }
 
     /// A toolbox with a store that is open. How many tools it takes and what its audit log tells is as it was opened.
@@ -279,6 +284,12 @@ impl Toolbox {
         }
         kept
     }
+}
+
+/// How a policy wants a store to be kept.
+fn settings(policy: &Policy) -> Settings {
+    let audit = AuditConfig { contents: policy.contents(), ..AuditConfig::default() };
+    Settings { tool_limit: Some(policy.tools_limit()), audit, ..Settings::default() }
 }
 
 /// A thread that panicked left what it held as good as it was.

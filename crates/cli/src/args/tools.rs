@@ -1,0 +1,215 @@
+//! What can be typed about tools.
+
+use clap::ValueEnum;
+
+use crate::args::{LimitArgs, SandboxArgs};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  toolcell create average.ts --description 'Takes the mean of numbers'\n  \
+    toolcell create average.ts --parameters '{\"numbers\": {\"type\": \"array\", \"required\": true}}' --tags math\n  \
+    toolcell create request.json\n  \
+    cat request.json | toolcell create -\n\n\
+    What is not said here is taken from the file beside the source: average.json for average.ts, with the fields of a\n\
+    request. A request is a JSON object: {\"name\", \"description\", \"code\", …}.\n\
+    Exit status: 0 done, 2 something is missing or wrong, 3 refused by the analysis, 4 no such file, or the name is taken,\n\
+    5 there are as many tools as may be")]
+pub(crate) struct CreateArgs {
+    /// A source in TypeScript or JavaScript, a request that ends in .json, or - for either on standard input
+    pub(crate) file: String,
+
+    /// Its name [default: that of the file, without its ending]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
+    /// What it does
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
+
+    /// What it takes: a JSON object, @FILE, or - for standard input
+    #[arg(long, value_name = "JSON")]
+    pub(crate) parameters: Option<String>,
+
+    /// What it is found by
+    #[arg(long, value_name = "TAGS", value_delimiter = ',')]
+    pub(crate) tags: Option<Vec<String>>,
+
+    /// What it asks to be granted: net, timers, clock, random, kv, files, secrets, tools
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) capabilities: Option<Vec<String>>,
+
+    /// The task that it was made for
+    #[arg(long, value_name = "TASK")]
+    pub(crate) generated_from: Option<String>,
+
+    /// Parameters with the result that is expected, as JSON; several times
+    #[arg(long, value_name = "JSON")]
+    pub(crate) example: Vec<String>,
+
+    /// Make it a new version where the name is taken; the old one stays in the history
+    #[arg(long)]
+    pub(crate) replace: bool,
+
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  toolcell run average '{\"numbers\": [1, 2, 4.5]}'\n  \
+    toolcell run average 'numbers=[1, 2, 4.5]' precision=2\n  \
+    toolcell run average @params.json --json\n  \
+    toolcell run average --explain\n\n\
+    In KEY=VALUE, a value is text where the tool declares a text, and else JSON if it is some; KEY:=JSON is always JSON.\n\
+    Exit status: 0 done, 1 the tool failed, 2 usage, 3 refused by the analysis, the policy, a gate or a person,\n\
+    4 no such tool, 5 a limit was hit, 6 integrity, 70 a bug, 130 interrupted")]
+pub(crate) struct RunArgs {
+    /// A name or an identifier
+    #[arg(value_name = "TOOL")]
+    pub(crate) tool: String,
+
+    /// Parameters: a JSON object, @FILE, - for standard input, or KEY=VALUE
+    #[arg(value_name = "PARAMS|KEY=VALUE")]
+    pub(crate) params: Vec<String>,
+
+    /// Seed of `Math.random()`
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+
+    /// Say what would be decided, step by step, and run nothing
+    #[arg(long)]
+    pub(crate) explain: bool,
+
+    /// Print the result with a heading and its time, as a model is told of it
+    #[arg(long, conflicts_with_all = ["explain", "json"])]
+    pub(crate) text: bool,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    visible_alias = "ls",
+    after_help = "Examples:\n  toolcell list\n  toolcell list --tag math --sort usage\n  \
+    toolcell list --all --json\n\n\
+    On a terminal the table is cut to its width; elsewhere columns are separated by tabs, and nothing is cut."
+)]
+pub(crate) struct ListArgs {
+    /// Part of the name, in any case
+    #[arg(long, value_name = "PART")]
+    pub(crate) name: Option<String>,
+
+    /// With this tag; several times for any of them
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+
+    /// With at least this safety score: 0.0 to 1.0
+    #[arg(long, value_name = "SCORE")]
+    pub(crate) min_safety: Option<f64>,
+
+    /// Of this status: unverified, pending, passed, failed, deprecated
+    #[arg(long, value_name = "STATUS")]
+    pub(crate) status: Option<String>,
+
+    /// What comes first
+    #[arg(long, value_name = "ORDER", default_value = "created")]
+    pub(crate) sort: Sort,
+
+    /// At most so many: 1 to 1000 [default: 20]
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+
+    /// Go on where an earlier list ended
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) cursor: Option<String>,
+
+    /// All that there are
+    #[arg(long, conflicts_with_all = ["limit", "cursor"])]
+    pub(crate) all: bool,
+
+    /// Print Markdown, as a model is told of it
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) text: bool,
+}
+
+/// What comes first.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Sort {
+    /// The newest tool
+    Created,
+    /// The one about which something was said last
+    Updated,
+    /// The first of the alphabet
+    Name,
+    /// The one that ran most often
+    Usage,
+    /// The one that ran last
+    LastUsed,
+    /// The one that runs speak most for
+    Confidence,
+}
+
+impl Sort {
+    /// Its name in a request.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Updated => "updated",
+            Self::Name => "name",
+            Self::Usage => "usage",
+            Self::LastUsed => "last-used",
+            Self::Confidence => "confidence",
+        }
+    }
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  toolcell show average\n  toolcell show average --version 1\n  \
+    toolcell show average --source > average.ts")]
+pub(crate) struct ShowArgs {
+    /// A name or an identifier
+    #[arg(value_name = "TOOL")]
+    pub(crate) tool: String,
+
+    /// As it was at this step of its history
+    #[arg(long, value_name = "N")]
+    pub(crate) version: Option<u64>,
+
+    /// Print only the source
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) source: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "What was deleted comes back with `toolcell undelete`, until `toolcell gc` collects it.\n\
+    Exit status: 0 done, 2 nobody confirmed it, 4 no such tool")]
+pub(crate) struct DeleteArgs {
+    /// A name or an identifier
+    #[arg(value_name = "TOOL")]
+    pub(crate) tool: String,
+
+    /// It is meant; without it, a terminal is asked
+    #[arg(long)]
+    pub(crate) confirm: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct UndeleteArgs {
+    /// The name that was deleted, or the identifier it led to
+    #[arg(value_name = "TOOL")]
+    pub(crate) tool: String,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "`toolcell show TOOL` prints the history of a name with the numbers of its versions.")]
+pub(crate) struct RollBackArgs {
+    /// The name
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+
+    /// The number of the version in its history
+    #[arg(value_name = "VERSION")]
+    pub(crate) version: u64,
+}

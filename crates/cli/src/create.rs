@@ -1,0 +1,215 @@
+//! `create`: makes a tool of a source and of what is said about it, and keeps it.
+//!
+//! What is typed counts more than what a request says, and that more than the file beside a source.
+
+use std::fs::File;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use toolcell::policy::ApprovalMode;
+use toolcell::{CreateTool, Created, Lang, Parameter, Toolbox, read_request};
+
+use crate::args::CreateArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input::{read, source};
+use crate::operation::Operation;
+use crate::table::line;
+use crate::{Streams, open};
+
+/// The longest request, in bytes: a source, each of whose characters may be escaped, and what is said about it.
+const REQUEST_LIMIT: u64 = 4 << 20;
+/// What a file beside a source may say.
+const BESIDE: [&str; 7] =
+    ["name", "description", "parameters", "tags", "capabilities", "generated_from", "examples"];
+
+pub(crate) fn run(
+    args: &CreateArgs,
+    dir: &Path,
+    json: bool,
+    lang: Lang,
+    streams: &mut Streams<'_>,
+) -> Result<Exit, Failure> {
+    let mut request = request(args, streams)?;
+    overrule(&mut request, args, streams)?;
+    let toolbox = open::toolbox(dir, args.sandbox.config())?;
+    let created = toolbox.create(&request).map_err(|error| match error.code() {
+        "request-invalid" if request.description.trim().is_empty() => {
+            Failure::Operation(Operation::Undescribed(error))
+        }
+        _ => error.into(),
+    })?;
+    if json {
+        let text = serde_json::to_string(&Body::of(&created)).map_err(std::io::Error::from)?;
+        writeln!(streams.output, "{text}")?;
+    } else {
+        let text = streams.shown(&created.to_text(lang));
+        writeln!(streams.output, "{text}")?;
+        say_what_follows(&created, &toolbox, streams)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The request that is in a file, or that a source is.
+fn request(args: &CreateArgs, streams: &mut Streams<'_>) -> Result<CreateTool, Failure> {
+    let path = Path::new(&args.file);
+    if args.file == "-" {
+        let bytes = read(&mut *streams.input, REQUEST_LIMIT)?;
+        let text = text(bytes, "standard input")?;
+        let is_request = text.trim_start().starts_with('{') && serde_json::from_str::<Map<String, Value>>(&text).is_ok();
+        return if is_request { parsed(&text) } else { Ok(CreateTool { code: text, ..CreateTool::default() }) };
+    }
+    if path.extension().is_some_and(|ending| ending == "json") {
+        return parsed(&file(path)?);
+    }
+    let code = text(source(&args.file, streams)?, &args.file)?;
+    let beside = path.with_extension("json");
+    let mut request = if beside.exists() { said_beside(&beside)? } else { CreateTool::default() };
+    if request.name.is_empty() {
+        request.name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    }
+    Ok(CreateTool { code, ..request })
+}
+
+/// What the file beside a source says. What it says beyond that is for others.
+fn said_beside(path: &Path) -> Result<CreateTool, Failure> {
+    let wrong = |what: String| Failure::Typed {
+        message: format!("{}: {what}", path.display()),
+        hint: "the file beside a source is a JSON object with fields of a request, such as `description`",
+    };
+    let text = file(path)?;
+    let mut said: Map<String, Value> = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    said.retain(|key, _| BESIDE.contains(&key.as_str()));
+    read_request(&Value::Object(said).to_string()).map_err(|error| wrong(error.to_string()))
+}
+
+/// Takes what was typed for what was read.
+fn overrule(request: &mut CreateTool, args: &CreateArgs, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    request.name = args.name.clone().unwrap_or_else(|| std::mem::take(&mut request.name));
+    request.description = args.description.clone().unwrap_or_else(|| std::mem::take(&mut request.description));
+    if let Some(tags) = &args.tags {
+        request.tags = tags.iter().filter(|tag| !tag.is_empty()).cloned().collect();
+    }
+    if let Some(capabilities) = &args.capabilities {
+        let named = capabilities.iter().filter(|name| !name.is_empty());
+        request.capabilities = named.map(|name| Value::String(name.clone())).collect();
+    }
+    if let Some(task) = &args.generated_from {
+        request.generated_from = Some(task.clone());
+    }
+    if let Some(word) = &args.parameters {
+        if word == "-" && args.file == "-" {
+            return Err(Failure::OneInput);
+        }
+        request.parameters = value("--parameters", &typed(word, streams)?)?;
+    }
+    if !args.example.is_empty() {
+        request.examples = args.example.iter().map(|text| value("--example", text)).collect::<Result<_, _>>()?;
+    }
+    request.replace |= args.replace;
+    Ok(())
+}
+
+/// The text that a word stands for: itself, `@FILE`, or `-` for standard input.
+fn typed(word: &str, streams: &mut Streams<'_>) -> Result<String, Failure> {
+    match word.strip_prefix('@') {
+        _ if word == "-" => text(read(&mut *streams.input, REQUEST_LIMIT)?, "standard input"),
+        Some(path) => file(Path::new(path)),
+        None => Ok(word.to_owned()),
+    }
+}
+
+fn value(option: &str, text: &str) -> Result<Value, Failure> {
+    serde_json::from_str(text).map_err(|error| Failure::Typed {
+        message: format!("{option} is no JSON: {error}"),
+        hint: "quote it for the shell, as in '{\"n\": {\"type\": \"number\"}}', or hand it in as @FILE",
+    })
+}
+
+fn parsed(text: &str) -> Result<CreateTool, Failure> {
+    read_request(text).map_err(|error| toolcell::CreateError::from(error).into())
+}
+
+fn file(path: &Path) -> Result<String, Failure> {
+    let name = path.display().to_string();
+    let failed = |error| Failure::File { path: name.clone(), error };
+    let bytes = File::open(path).and_then(|file| read(file, REQUEST_LIMIT)).map_err(failed)?;
+    text(bytes, &name)
+}
+
+fn text(bytes: Vec<u8>, from: &str) -> Result<String, Failure> {
+    String::from_utf8(bytes).map_err(|error| Failure::Typed {
+        message: format!("{from} is not UTF-8: byte {} is no character", error.utf8_error().valid_up_to() + 1),
+        hint: "write it in UTF-8",
+    })
+}
+
+/// What whoever made a tool should know before running it.
+fn say_what_follows(created: &Created, toolbox: &Toolbox, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    let id = created.id.short();
+    for (name, id) in &created.identical_to {
+        writeln!(streams.errors, "note: `{name}` ({}) has the same source", id.short())?;
+    }
+    if let Some(replaced) = created.replaced {
+        let back = created.version.saturating_sub(1).max(1);
+        writeln!(streams.errors, "note: it replaces {}: `toolcell rollback {} {back}` goes back", replaced.short(), created.name)?;
+    }
+    let Some(why) = &created.needs_approval else { return Ok(()) };
+    let why = line(why);
+    if toolbox.policy().approval().0 == ApprovalMode::Never {
+        writeln!(streams.errors, "note: it does not run, unless somebody approves it: {why}")?;
+    } else {
+        writeln!(streams.errors, "note: somebody has to approve it before it runs: {why}")?;
+    }
+    writeln!(streams.errors, "hint: look at it with `toolcell show {id}`, and approve it with `toolcell approvals grant {id}`")
+}
+
+/// A tool that was made, in JSON.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    id: String,
+    name: &'a str,
+    version: u64,
+    safety_score: f64,
+    quality_score: f64,
+    verification_status: &'static str,
+    parameters: Vec<Value>,
+    findings: Vec<Value>,
+    replaced: Option<String>,
+    identical_to: Vec<Value>,
+    needs_approval: Option<&'a str>,
+}
+
+impl<'a> Body<'a> {
+    fn of(created: &'a Created) -> Self {
+        let identical = |(name, id): &(toolcell::ToolName, toolcell::ToolId)| json!({"name": name.as_str(), "id": id.to_string()});
+        Self {
+            id: created.id.to_string(),
+            name: created.name.as_str(),
+            version: created.version,
+            safety_score: created.scores.safety,
+            quality_score: created.scores.quality,
+            verification_status: created.status.name(),
+            parameters: created.parameters.iter().map(parameter).collect(),
+            findings: created.findings.iter().map(crate::check::finding).collect(),
+            replaced: created.replaced.map(|id| id.to_string()),
+            identical_to: created.identical_to.iter().map(identical).collect(),
+            needs_approval: created.needs_approval.as_deref(),
+        }
+    }
+}
+
+/// A parameter, in JSON.
+pub(crate) fn parameter(parameter: &Parameter) -> Value {
+    let Parameter { name, kind, description, required, default, allowed } = parameter;
+    let mut fields = json!({"name": name, "type": kind, "description": description, "required": required});
+    if let Some(default) = default {
+        fields["default"] = default.clone();
+    }
+    if !allowed.is_empty() {
+        fields["enum"] = allowed.clone().into();
+    }
+    fields
+}

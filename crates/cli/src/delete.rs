@@ -1,0 +1,95 @@
+//! `delete`, `undelete` and `rollback`: where names lead.
+
+use std::path::Path;
+
+use serde_json::json;
+use toolcell::store::{Step, ToolRef};
+use toolcell::{DeleteError, DeleteTool, IdPrefix, Lang, ToolName, deleted_text};
+
+use crate::args::{DeleteArgs, RollBackArgs, UndeleteArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{Streams, open, person};
+
+pub(crate) fn run(
+    args: &DeleteArgs,
+    dir: &Path,
+    json: bool,
+    lang: Lang,
+    streams: &mut Streams<'_>,
+) -> Result<Exit, Failure> {
+    let toolbox = open::existing(dir, crate::args::SandboxArgs::one_call())?;
+    let mut request = request(args);
+    let mut deleted = toolbox.delete(&request);
+    if let Err(DeleteError::Unconfirmed { id, name }) = &deleted
+        && streams.somebody_is_there()
+    {
+        let question = match lang {
+            Lang::En => format!("Delete `{name}` ({})?", id.short()),
+            Lang::Ja => format!("ツール「{name}」({})を削除しますか?", id.short()),
+        };
+        if person::confirms(&question)? {
+            request.confirm = true;
+            deleted = toolbox.delete(&request);
+        }
+    }
+    let step = deleted?;
+    print(&step, &deleted_text(&step, lang), json, streams)?;
+    if !json {
+        writeln!(streams.errors, "hint: `toolcell undelete {}` brings it back, until `toolcell gc` collects it", step.name)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn request(args: &DeleteArgs) -> DeleteTool {
+    let is_id = IdPrefix::parse(&args.tool).is_ok();
+    let said = Some(args.tool.clone());
+    let (tool_id, tool_name) = if is_id { (said, None) } else { (None, said) };
+    DeleteTool { tool_id, tool_name, confirm: args.confirm }
+}
+
+pub(crate) fn undelete(
+    args: &UndeleteArgs,
+    dir: &Path,
+    json: bool,
+    lang: Lang,
+    streams: &mut Streams<'_>,
+) -> Result<Exit, Failure> {
+    let reference = ToolRef::parse(&args.tool)?;
+    let toolbox = open::existing(dir, crate::args::SandboxArgs::one_call())?;
+    let step = toolbox.undelete(&reference)?;
+    let (name, id) = (&step.name, step.id.short());
+    let text = match lang {
+        Lang::En => format!("Brought the tool `{name}` ({id}) back."),
+        Lang::Ja => format!("ツール「{name}」({id})を元に戻しました。"),
+    };
+    print(&step, &text, json, streams)
+}
+
+pub(crate) fn roll_back(
+    args: &RollBackArgs,
+    dir: &Path,
+    json: bool,
+    lang: Lang,
+    streams: &mut Streams<'_>,
+) -> Result<Exit, Failure> {
+    let name = ToolName::parse(&args.name)?;
+    let toolbox = open::existing(dir, crate::args::SandboxArgs::one_call())?;
+    let step = toolbox.roll_back(&name, args.version)?;
+    let (name, id, version) = (&step.name, step.id.short(), args.version);
+    let text = match lang {
+        Lang::En => format!("The tool `{name}` is that of version {version} again ({id})."),
+        Lang::Ja => format!("ツール「{name}」をバージョン{version}に戻しました({id})。"),
+    };
+    print(&step, &text, json, streams)
+}
+
+fn print(step: &Step, text: &str, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+    if json {
+        let fields = json!({"id": step.id.to_string(), "name": step.name.as_str(), "version": step.number});
+        writeln!(streams.output, "{fields}")?;
+    } else {
+        writeln!(streams.output, "{text}")?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,182 @@
+//! `list`: the tools that names lead to.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use toolcell::store::{Entry, PAGE_LIMIT};
+use toolcell::{Lang, ListTools, Listed, Toolbox};
+
+use crate::args::{ListArgs, SandboxArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::table::{Column, Fit, Table, TooLong, width};
+use crate::{Streams, open};
+
+pub(crate) fn run(
+    args: &ListArgs,
+    dir: &Path,
+    json: bool,
+    lang: Lang,
+    streams: &mut Streams<'_>,
+) -> Result<Exit, Failure> {
+    let listed = if dir.exists() {
+        listed(args, &open::existing(dir, SandboxArgs::one_call())?)?
+    } else {
+        // A store that nobody made yet has nothing in it.
+        Listed { tools: Vec::new(), total: 0, more: 0, next: None }
+    };
+    if json {
+        let tools: Vec<Value> = listed.tools.iter().map(entry).collect();
+        let next = listed.next.as_ref().map(ToString::to_string);
+        writeln!(streams.output, "{}", json!({"tools": tools, "total": listed.total, "more": listed.more, "next": next}))?;
+        return Ok(Exit::Done);
+    }
+    if args.text {
+        let text = streams.shown(&listed.to_text(lang));
+        writeln!(streams.output, "{text}")?;
+        return Ok(Exit::Done);
+    }
+    if listed.tools.is_empty() {
+        say_that_there_is_none(dir, streams)?;
+        return Ok(Exit::Done);
+    }
+    print(&listed, lang, streams)?;
+    Ok(Exit::Done)
+}
+
+fn listed(args: &ListArgs, toolbox: &Toolbox) -> Result<Listed, Failure> {
+    let mut request = ListTools {
+        name: args.name.clone(),
+        tags: args.tags.clone(),
+        min_safety_score: args.min_safety,
+        limit: if args.all { Some(PAGE_LIMIT as u64) } else { args.limit },
+        cursor: args.cursor.clone(),
+        status: args.status.clone(),
+        sort: Some(args.sort.name().to_owned()),
+    };
+    let mut listed = toolbox.list(&request)?;
+    while let Some(next) = listed.next.as_ref().filter(|_| args.all) {
+        request.cursor = Some(next.to_string());
+        let page = toolbox.list(&request)?;
+        listed.tools.extend(page.tools);
+        (listed.more, listed.next) = (page.more, page.next);
+    }
+    Ok(listed)
+}
+
+fn say_that_there_is_none(dir: &Path, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    if dir.exists() {
+        writeln!(streams.errors, "note: there is no such tool")
+    } else {
+        writeln!(streams.errors, "note: there is no store in {} yet; `toolcell create` makes one", dir.display())
+    }
+}
+
+/// The table, and what it does not show.
+fn print(listed: &Listed, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    let now = Timestamp::now();
+    let mut table = Table::new(columns(lang));
+    for entry in &listed.tools {
+        let used = match entry.last_used_at {
+            None => "-".to_owned(),
+            Some(at) if streams.output_is_terminal => ago(at, now),
+            Some(at) => at.to_string(),
+        };
+        table.row([
+            entry.name.to_string(),
+            entry.id.short(),
+            entry.status.to_string(),
+            format!("{:.2}", entry.scores.safety),
+            format!("{:.2}", entry.confidence),
+            entry.runs.to_string(),
+            used,
+            entry.tags.join(","),
+            entry.description.clone(),
+        ]);
+    }
+    if streams.output_is_terminal {
+        let fitted = table.fitted(width(), TooLong::Cut);
+        for line in &fitted.lines {
+            writeln!(streams.output, "{}", line.trim_end())?;
+        }
+        if !fitted.left_out.is_empty() {
+            let names = fitted.left_out.join(", ");
+            writeln!(streams.errors, "note: no room for {names}: see `toolcell list --text`, or widen the terminal")?;
+        }
+    } else {
+        write!(streams.output, "{}", table.with_tabs())?;
+    }
+    if let Some(next) = &listed.next {
+        let more = listed.more;
+        writeln!(streams.errors, "note: {more} more: go on with `--cursor {next}`, or print all with `--all`")?;
+    }
+    Ok(())
+}
+
+fn columns(lang: Lang) -> Vec<Column> {
+    let titles = match lang {
+        Lang::En => ["name", "id", "status", "safety", "confidence", "runs", "used", "tags", "description"],
+        Lang::Ja => ["名前", "ID", "検証状態", "安全性", "信頼度", "実行", "最終使用", "タグ", "説明"],
+    };
+    let fits = [
+        (Fit::Text(12), 0),
+        (Fit::Whole, 0),
+        (Fit::Whole, 1),
+        (Fit::Number, 3),
+        (Fit::Number, 4),
+        (Fit::Number, 2),
+        (Fit::Number, 5),
+        (Fit::Text(8), 6),
+        (Fit::Text(16), 0),
+    ];
+    titles.into_iter().zip(fits).map(|(title, (fit, spare))| Column { title, fit, spare }).collect()
+}
+
+/// How long ago something was: `3m`.
+fn ago(at: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(at).as_secs().max(0);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..86_400 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// What the index keeps about a tool, in JSON.
+pub(crate) fn entry(entry: &Entry) -> Value {
+    json!({
+        "id": entry.id.to_string(),
+        "name": entry.name.as_str(),
+        "description": entry.description,
+        "tags": entry.tags,
+        "verificationStatus": entry.status.name(),
+        "safetyScore": entry.scores.safety,
+        "qualityScore": entry.scores.quality,
+        "confidenceScore": entry.confidence,
+        "usageCount": entry.runs,
+        "successCount": entry.successes,
+        "lastUsedAt": entry.last_used_at.map(|at| at.to_string()),
+        "createdAt": entry.created_at.to_string(),
+        "updatedAt": entry.updated_at.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_said_in_the_unit_that_fits() {
+        let at = Timestamp::UNIX_EPOCH;
+        let check = |seconds: i64, expect: &str| {
+            assert_eq!(ago(at, Timestamp::from_second(seconds).unwrap()), expect);
+        };
+        check(-5, "0s");
+        check(59, "59s");
+        check(61, "1m");
+        check(7_300, "2h");
+        check(86_400 * 40, "40d");
+    }
+}

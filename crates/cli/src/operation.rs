@@ -1,0 +1,122 @@
+//! Why an operation on stored tools did not take place, and what that means for the process.
+//!
+//! Invariant: the exit status follows from the code alone, so a program may look at either.
+
+use std::borrow::Cow;
+
+use toolcell::{CreateError, DeleteError, FindToolError, Lang, ListToolsError, RunError};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// What an operation says of what it did not do.
+#[derive(Debug)]
+pub(crate) enum Operation {
+    /// `create_tool`
+    Create(CreateError),
+    /// `create_tool`, and nobody said what the tool does.
+    Undescribed(CreateError),
+    /// `run_dynamic_tool`
+    Run(RunError),
+    /// `run_dynamic_tool`, and the person at the terminal broke it off.
+    Interrupted(RunError),
+    /// `list_dynamic_tools`
+    List(ListToolsError),
+    /// `delete_dynamic_tool`, and the ways back from it.
+    Delete(DeleteError),
+    /// A tool was only to be looked at.
+    Find(FindToolError),
+}
+
+impl Operation {
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::Create(error) | Self::Undescribed(error) => error.code(),
+            Self::Run(error) | Self::Interrupted(error) => error.code(),
+            Self::List(error) => error.code(),
+            Self::Delete(error) => error.code(),
+            Self::Find(error) => error.code(),
+        }
+    }
+
+    pub(crate) fn exit(&self) -> Exit {
+        if let Self::Interrupted(_) = self { Exit::Interrupted } else { exit_of(self.code()) }
+    }
+
+    pub(crate) fn hint(&self) -> Cow<'_, str> {
+        match self {
+            Self::Undescribed(_) => {
+                "say what it does with --description, or with `description` in the .json file beside it".into()
+            }
+            Self::Create(error) => error.hint(),
+            Self::Run(error) | Self::Interrupted(error) => error.hint(),
+            Self::List(error) => error.hint().into(),
+            Self::Delete(error) => error.hint().into(),
+            Self::Find(error) => error.hint().into(),
+        }
+    }
+
+    /// Line and column, where a source is at fault.
+    pub(crate) fn place(&self) -> Option<(u32, u32)> {
+        match self {
+            Self::Create(error) => error.place(),
+            Self::Run(RunError::Unsafe(refusal)) => refusal.place(),
+            _ => None,
+        }
+    }
+
+    /// What is known of it, without what it is called.
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Self::Create(error) | Self::Undescribed(error) => error.to_string(),
+            Self::Run(error) | Self::Interrupted(error) => error.to_string(),
+            Self::List(error) => error.to_string(),
+            Self::Delete(error) => error.to_string(),
+            Self::Find(error) => error.to_string(),
+        }
+    }
+
+    /// What the contract says of it, where it says anything.
+    pub(crate) fn text(&self, lang: Lang) -> Option<String> {
+        Some(match self {
+            Self::Create(error) | Self::Undescribed(error) => error.to_text(lang),
+            Self::Run(error) | Self::Interrupted(error) => error.to_text(lang),
+            Self::List(error) => error.to_text(lang),
+            Self::Delete(error) => error.to_text(lang),
+            Self::Find(_) => return None,
+        })
+    }
+}
+
+/// What a code means for the process.
+pub(crate) fn exit_of(code: &str) -> Exit {
+    match code {
+        "integrity" | "bundle-invalid" => Exit::Integrity,
+        "store-invalid" | "tool-not-found" | "tool-mismatch" | "id-ambiguous" | "name-taken" | "not-deleted"
+        | "version-not-found" => Exit::NotFound,
+        "critical-risk" | "safety-check-failed" | "permission-denied" | "result-withheld" | "syntax-error"
+        | "syntax-unsupported" | "tool-missing" | "signature-untrusted" | "store-owner" => Exit::Refused,
+        "tool-limit-reached" | "disk-full" | "store-busy" | "busy" | "no-instance" => Exit::Limit,
+        "tool-failed" => Exit::ToolFailed,
+        "cancelled" => Exit::Interrupted,
+        _ => Exit::Usage,
+    }
+}
+
+macro_rules! from_operation {
+    ($($error:ty => $variant:ident;)*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::Operation(Operation::$variant(error))
+            }
+        }
+    )*};
+}
+
+from_operation! {
+    CreateError => Create;
+    RunError => Run;
+    ListToolsError => List;
+    DeleteError => Delete;
+    FindToolError => Find;
+}

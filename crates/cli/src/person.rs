@@ -1,0 +1,137 @@
+//! The person at the terminal: what they are shown, and what they say.
+//!
+//! Invariant: nothing that a tool or a model wrote drives the terminal or forges a line of ours, and whoever says nothing
+//! says no.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use inquire::ui::RenderConfig;
+use inquire::{Confirm, InquireError};
+use toolcell::gate::Approving;
+use toolcell::{Answer, CancelToken, Capabilities, Lang, Person, Question};
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::table::line;
+
+/// The most lines of a source that are shown with a question.
+const SOURCE_LINES: usize = 40;
+/// The most characters of arguments that are shown.
+const ARGUMENTS: usize = 2_000;
+
+/// Whoever sits at the terminal.
+pub(crate) struct AtTerminal {
+    pub(crate) lang: Lang,
+    /// Cancelled where the person breaks off with Ctrl-C, which is no signal while they are asked.
+    pub(crate) cancel: CancelToken,
+    /// What must be quiet meanwhile.
+    pub(crate) progress: Option<Arc<Progress>>,
+}
+
+impl Person for AtTerminal {
+    fn ask(&self, question: &Question) -> Answer {
+        let asked = || {
+            // Where it cannot be shown, it cannot be approved.
+            let shown = write!(std::io::stderr(), "{}", told(question, self.lang));
+            shown.map_err(InquireError::from).and_then(|()| confirm(asks(question, self.lang)))
+        };
+        let said = match &self.progress {
+            Some(progress) => progress.quiet_while(asked),
+            None => asked(),
+        };
+        match said {
+            Ok(true) => Answer::Yes,
+            Ok(false) | Err(InquireError::OperationCanceled) => Answer::No { feedback: None },
+            Err(InquireError::OperationInterrupted) => {
+                self.cancel.cancel();
+                Answer::No { feedback: Some("interrupted".to_owned()) }
+            }
+            Err(error) => Answer::No { feedback: Some(format!("the terminal cannot be asked: {error}")) },
+        }
+    }
+}
+
+/// Whether the person says yes to a question of ours.
+pub(crate) fn confirms(question: &str) -> Result<bool, Failure> {
+    match confirm(question) {
+        Ok(said) => Ok(said),
+        Err(InquireError::OperationCanceled) => Ok(false),
+        Err(InquireError::OperationInterrupted) => Err(Failure::Interrupted),
+        Err(InquireError::IO(error)) => Err(Failure::Stream(error)),
+        Err(error) => Err(Failure::Stream(std::io::Error::other(error))),
+    }
+}
+
+fn confirm(question: &str) -> Result<bool, InquireError> {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let look = if plain { RenderConfig::empty() } else { RenderConfig::default_colored() };
+    Confirm::new(question).with_default(false).with_render_config(look).prompt()
+}
+
+const fn asks(question: &Question, lang: Lang) -> &'static str {
+    match (question.approving.is_some(), lang) {
+        (true, Lang::En) => "May this tool run, now and from now on?",
+        (true, Lang::Ja) => "このツールの実行を今後も許可しますか?",
+        (false, Lang::En) => "May this call run?",
+        (false, Lang::Ja) => "この呼び出しを実行しますか?",
+    }
+}
+
+/// What the person should know, a line each.
+fn told(question: &Question, lang: Lang) -> String {
+    let id = question.call.tool.map_or_else(String::new, |id| format!(" ({})", id.short()));
+    let name = line(&question.call.tool_name);
+    let arguments: String = question.call.args.to_string().chars().take(ARGUMENTS).collect();
+    let (why, gate) = (line(&question.text), line(&question.gate));
+    let mut text = match (&question.approving, lang) {
+        (Some(_), Lang::En) => format!("`{name}`{id} is to run, and somebody has to approve it: {why}\n"),
+        (Some(_), Lang::Ja) => format!("ツール「{name}」{id}の実行には承認が必要です: {why}\n"),
+        (None, Lang::En) => format!("`{name}`{id} is to run, and the gate `{gate}` asks: {why}\n"),
+        (None, Lang::Ja) => format!("ツール「{name}」{id}の実行について、フック「{gate}」が確認を求めています: {why}\n"),
+    };
+    let mut say = |label: (&str, &str), what: &str| {
+        let label = if lang == Lang::Ja { label.1 } else { label.0 };
+        text.push_str(&format!("  {label}: {what}\n"));
+    };
+    say(("arguments", "引数"), &line(&arguments));
+    if let Some(approving) = &question.approving {
+        approving_told(approving, &mut say);
+    }
+    text
+}
+
+fn approving_told(approving: &Approving, say: &mut impl FnMut((&str, &str), &str)) {
+    say(("asks for", "要求"), &capabilities(&approving.asked));
+    say(("is granted", "許可"), &approving.grants.to_string());
+    if approving.findings.is_empty() {
+        say(("finding", "検出"), "-");
+    }
+    for finding in &approving.findings {
+        let (place, severity, rule) = (finding.location, finding.severity.name(), finding.rule.name());
+        let what = format!("{severity}: {} ({rule}) {}:{}", line(&finding.message), place.line, place.column);
+        say(("finding", "検出"), &what);
+    }
+    let mut lines = approving.source.lines();
+    for (at, text) in lines.by_ref().take(SOURCE_LINES).enumerate() {
+        say(("source", "ソース"), &format!("{:>3} | {}", at + 1, crate::answer::visible(&text.replace('\r', ""))));
+    }
+    let more = lines.count();
+    if more > 0 {
+        say(("source", "ソース"), &format!("{more} more lines: `toolcell show` prints all"));
+    }
+}
+
+/// Capabilities by name, with what is named of each.
+pub(crate) fn capabilities(capabilities: &Capabilities) -> String {
+    let one = |(capability, need): (toolcell::Capability, &toolcell::Need)| {
+        let mut named: Vec<String> = need.named.iter().map(|name| line(name)).collect();
+        if need.unknown {
+            named.push("unknown".to_owned());
+        }
+        let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
+        format!("{}{named}", capability.name())
+    };
+    let all: Vec<String> = capabilities.iter().map(one).collect();
+    if all.is_empty() { "nothing".to_owned() } else { all.join(", ") }
+}

@@ -1,0 +1,263 @@
+//! `run`: runs a tool that is kept.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use toolcell::{
+    CancelToken, Explanation, Lang, Outcome, Params, PartialSink, Person, Ran, Report, RunError, RunOptions, RunTool,
+    Schema, Toolbox,
+};
+
+use crate::answer::Answer;
+use crate::args::RunArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::input;
+use crate::operation::Operation;
+use crate::person::AtTerminal;
+use crate::progress::Progress;
+use crate::table::{Column, Fit, Table, TooLong, line, width};
+use crate::{Streams, exec, open};
+
+pub(crate) fn run(
+    args: &RunArgs,
+    dir: &Path,
+    json: bool,
+    lang: Lang,
+    streams: &mut Streams<'_>,
+    cancel: &CancelToken,
+) -> Result<Exit, Failure> {
+    let given = given(args, streams)?;
+    let toolbox = open::existing(dir, args.sandbox.config())?;
+    let request = RunTool::of(&args.tool, given.params(&args.tool, &toolbox)?);
+    let progress = streams.errors_are_terminal.then(|| Progress::start(&args.tool));
+    let options = RunOptions {
+        caller: "cli".to_owned(),
+        limits: args.limits.wanted(),
+        seed: args.seed,
+        cancel: Some(cancel.clone()),
+        partial: progress.as_ref().map(partial),
+        person: streams.somebody_is_there().then(|| person(lang, cancel, progress.as_ref())),
+        ..RunOptions::default()
+    };
+    if args.explain {
+        let explanation = toolbox.explain(&request, &options);
+        end(progress.as_ref());
+        return print_explanation(explanation, json, lang, streams);
+    }
+    let ran = toolbox.run(&request, &options);
+    end(progress.as_ref());
+    let ran = ran.map_err(|error| match error {
+        RunError::Denied(_) if cancel.is_cancelled() => Failure::Operation(Operation::Interrupted(error)),
+        _ => error.into(),
+    })?;
+    let exit = Exit::of(&ran.report.outcome);
+    if json {
+        let text = serde_json::to_string(&Body::of(ran)).map_err(std::io::Error::from)?;
+        writeln!(streams.output, "{text}")?;
+    } else if args.text {
+        let text = streams.shown(&ran.to_text(lang));
+        writeln!(streams.output, "{text}")?;
+    } else {
+        print(ran, lang, streams)?;
+    }
+    streams.output.flush()?;
+    Ok(exit)
+}
+
+fn partial(progress: &Arc<Progress>) -> PartialSink {
+    let progress = Arc::clone(progress);
+    Arc::new(move |json: &str| progress.say(json))
+}
+
+fn person(lang: Lang, cancel: &CancelToken, progress: Option<&Arc<Progress>>) -> Arc<dyn Person> {
+    Arc::new(AtTerminal { lang, cancel: cancel.clone(), progress: progress.cloned() })
+}
+
+fn end(progress: Option<&Arc<Progress>>) {
+    if let Some(progress) = progress {
+        progress.end();
+    }
+}
+
+/// What was typed for parameters.
+struct Given {
+    params: Params,
+    /// What `KEY=VALUE` adds.
+    added: Vec<Added>,
+}
+
+struct Added {
+    key: String,
+    text: String,
+    form: Form,
+}
+
+/// How a value was written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// As the tool declares it.
+    Declared,
+    /// As JSON.
+    Json,
+}
+
+fn given(args: &RunArgs, streams: &mut Streams<'_>) -> Result<Given, Failure> {
+    let wrong = |message| Failure::Typed {
+        message,
+        hint: "parameters are one JSON object, @FILE or -, and KEY=VALUE for those that are said by themselves",
+    };
+    let (mut params, mut added) = (None, Vec::<Added>::new());
+    for word in &args.params {
+        let is_whole = word == "-" || word.starts_with(['{', '[', '@']);
+        match word.split_once('=').filter(|_| !is_whole) {
+            None if params.is_some() => {
+                return Err(wrong(format!("`{}` comes after other parameters", line(word))));
+            }
+            None => params = Some(input::params(word, streams)?),
+            Some((key, text)) => {
+                let (key, form) = key.strip_suffix(':').map_or((key, Form::Declared), |key| (key, Form::Json));
+                if key.is_empty() || added.iter().any(|known| known.key == key) {
+                    return Err(wrong(format!("`{}` has no key, or one that was there before", line(word))));
+                }
+                added.push(Added { key: key.to_owned(), text: text.to_owned(), form });
+            }
+        }
+    }
+    Ok(Given { params: params.unwrap_or_default(), added })
+}
+
+impl Given {
+    /// All of it. What is typed by itself counts more.
+    fn params(self, tool: &str, toolbox: &Toolbox) -> Result<Params, Failure> {
+        if self.added.is_empty() {
+            return Ok(self.params);
+        }
+        let texts = if self.added.iter().any(|added| added.form == Form::Declared) { texts(tool, toolbox) } else { Vec::new() };
+        let mut all: Map<String, Value> = serde_json::from_str(self.params.as_str()).map_err(std::io::Error::from)?;
+        for Added { key, text, form } in self.added {
+            let value = match (form, serde_json::from_str(&text)) {
+                (Form::Json, Err(error)) => {
+                    let message = format!("the value of `{}` is no JSON: {error}", line(&key));
+                    return Err(Failure::Typed { message, hint: "KEY=VALUE takes text as well" });
+                }
+                (Form::Declared, Ok(_)) if texts.contains(&key) => Value::String(text),
+                (_, Ok(value)) => value,
+                (Form::Declared, Err(_)) => Value::String(text),
+            };
+            all.insert(key, value);
+        }
+        Ok(Params::parse(Value::Object(all).to_string())?)
+    }
+}
+
+/// The parameters that a tool declares as texts. Where there is no such tool, running it says so.
+fn texts(tool: &str, toolbox: &Toolbox) -> Vec<String> {
+    let schema = || {
+        let entry = toolbox.find(tool).ok()?;
+        let spec = toolbox.store()?.spec(&entry).ok()?;
+        Schema::compile(spec.parameters()).ok()
+    };
+    let Some(schema) = schema() else { return Vec::new() };
+    let is_text = |kind: &str| kind.split(" | ").all(|one| matches!(one, "string" | "null"));
+    let texts = schema.parameters().iter().filter(|parameter| is_text(&parameter.kind));
+    texts.map(|parameter| parameter.name.clone()).collect()
+}
+
+/// The result on standard output, everything else on standard error.
+fn print(ran: Ran, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    let suppressed = ran.suppressed;
+    let (word, held_back) = match lang {
+        Lang::En => ("note", "a gate keeps the output back"),
+        Lang::Ja => ("補足", "出力はフックにより非表示です"),
+    };
+    let (report, context) = seen(ran);
+    exec::print_text(&report, lang, streams)?;
+    for (gate, text) in context {
+        writeln!(streams.errors, "{word} ({}): {}", line(&gate), line(&text))?;
+    }
+    if suppressed {
+        writeln!(streams.errors, "{word}: {held_back}")?;
+    }
+    Ok(())
+}
+
+/// The report without what a gate suppresses, and what gates add.
+fn seen(ran: Ran) -> (Report, Vec<(String, String)>) {
+    let Ran { mut report, context, suppressed, .. } = ran;
+    if suppressed && matches!(report.outcome, Outcome::Returned(_)) {
+        report.outcome = Outcome::Returned(None);
+    }
+    (report, context.into_iter().map(|context| (context.gate, context.text)).collect())
+}
+
+/// A run, in JSON.
+#[derive(Serialize)]
+struct Body {
+    tool: String,
+    name: String,
+    #[serde(flatten)]
+    answer: Answer,
+    record: Option<String>,
+    context: Vec<Value>,
+    suppressed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revised_by: Option<String>,
+}
+
+impl Body {
+    fn of(mut ran: Ran) -> Self {
+        let (tool, name, suppressed) = (ran.tool.to_string(), ran.name.to_string(), ran.suppressed);
+        let (record, revised_by) = (ran.record.map(|hash| hash.to_string()), ran.revised_by.take());
+        let (report, context) = seen(ran);
+        let context = context.into_iter().map(|(gate, text)| json!({"gate": gate, "text": text})).collect();
+        Self { tool, name, answer: Answer::of(None, report), record, context, suppressed, revised_by }
+    }
+}
+
+/// The steps of a decision, and what comes of it.
+fn print_explanation(
+    explanation: Explanation,
+    json: bool,
+    lang: Lang,
+    streams: &mut Streams<'_>,
+) -> Result<Exit, Failure> {
+    let Explanation { steps, admitted } = explanation;
+    if json {
+        let refused = admitted.map_err(Failure::from).err();
+        let exit = refused.as_ref().map_or(Exit::Done, Failure::exit);
+        let error = refused.map(|failure| failure.body());
+        let text = json!({"steps": steps, "admitted": error.is_none(), "error": error});
+        writeln!(streams.output, "{text}")?;
+        return Ok(exit);
+    }
+    let titles = match lang {
+        Lang::En => ["stage", "verdict", "rule", "reason"],
+        Lang::Ja => ["段階", "判定", "規則", "理由"],
+    };
+    let fits = [Fit::Whole, Fit::Whole, Fit::Text(16), Fit::Text(24)];
+    let columns = titles.into_iter().zip(fits).map(|(title, fit)| Column { title, fit, spare: 0 });
+    let mut table = Table::new(columns.collect());
+    let asks = steps.iter().any(|step| step.verdict == "ask");
+    for step in steps {
+        table.row([step.stage.to_owned(), step.verdict, step.rule, step.reason]);
+    }
+    if streams.output_is_terminal {
+        for line in table.fitted(width(), TooLong::Wrap).lines {
+            writeln!(streams.output, "{}", line.trim_end())?;
+        }
+    } else {
+        write!(streams.output, "{}", table.with_tabs())?;
+    }
+    admitted?;
+    let end = match (asks, lang) {
+        (false, Lang::En) => "it would run",
+        (false, Lang::Ja) => "実行されます",
+        (true, Lang::En) => "somebody would be asked first",
+        (true, Lang::Ja) => "先に承認が求められます",
+    };
+    writeln!(streams.output, "{end}")?;
+    Ok(Exit::Done)
+}
