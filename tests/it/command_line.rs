@@ -38,7 +38,10 @@ fn toolcell_with(words: &[&str], input: &[u8], cancel: &CancelToken) -> Done {
     // No test looks at the store of whoever runs it: below a file there is none, and none can be made.
     let nowhere = root().join("Cargo.toml/store").to_string_lossy().into_owned();
     let dir = if words.contains(&"--dir") { &[][..] } else { &["--dir", &nowhere] };
-    let words = [&["toolcell", "--lang", "en"], dir, words].concat();
+    // Nor at its policy.
+    let user = if words.contains(&"--config") { &[][..] } else { &["--config", "/dev/null"] };
+    let project = if words.contains(&"--project") { &[][..] } else { &["--no-project"] };
+    let words = [&["toolcell", "--lang", "en"], dir, user, project, words].concat();
     let exit = toolcell_cli::run(words, streams, cancel);
     Done { status: exit.status(), out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap() }
 }
@@ -130,7 +133,7 @@ fn exit_status_and_message_say_what_went_wrong() {
             2,
             "error: fuel is 0, it must be 1 to 1000000000000000\nhint: choose a limit in that range",
         ),
-        ("const execute = () => 1", &["--memory-mb", "99999"], 2, "error: memory_bytes is"),
+        ("const execute = () => 1", &["--memory-mb", "99999"], 2, "error: memory_mb is 99999, it must be 8 to 1024"),
         (
             "const execute = () => 1",
             &["not json"],

@@ -92,7 +92,7 @@ fn export_writes_tools_where_it_is_told() {
     assert_eq!(done, json!({"tools": 1, "bytes": bundle.len(), "file": file, "signed": false}));
 
     let unknown =
-        "error: tool not found: there is no tool `gone`\nhint: `toolcell export` prints all tools that there are\n";
+        "error: tool not found: there is no tool `gone`\nhint: `toolcell list` shows all tools that there are\n";
     check(&on(&shelf, &["export", "gone", "-o", &file]), 4, "", unknown);
     assert_eq!(fs::read_to_string(&file).unwrap(), bundle);
     assert_eq!(on(&shelf, &["export", "../x"]).status, 2);

@@ -8,6 +8,7 @@ mod analysis;
 mod attacks;
 mod capabilities;
 mod command_line;
+mod command_line_policy;
 mod command_line_store;
 mod determinism;
 mod errors;

@@ -1,18 +1,22 @@
 //! What can be typed.
 
+mod policy;
 mod store;
 mod tools;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand, ValueEnum};
 use etcetera::BaseStrategy as _;
-use toolcell::{Budget, Kind, Lang, SandboxConfig};
+use toolcell::{Kind, Lang, SandboxConfig};
 
 use crate::Streams;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
+pub(crate) use policy::{
+    ApprovalsArgs, ApprovalsCommand, CompletionsArgs, ConfigArgs, ConfigCommand, InitArgs, ManArgs, PolicyArgs,
+};
 pub(crate) use store::{AuditArgs, AuditCommand, ExportArgs, FsckArgs, GcArgs, ImportArgs};
 pub(crate) use tools::{CreateArgs, DeleteArgs, ListArgs, RollBackArgs, RunArgs, ShowArgs, UndeleteArgs};
 
@@ -34,32 +38,44 @@ pub(crate) struct Args {
 
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
 }
 
 impl Args {
     /// The directory of the store: the option, else `TOOLCELL_DIR`, else one in the user's data directory (the XDG Base
     /// Directory Specification).
     pub(crate) fn dir(&self) -> Result<PathBuf, Failure> {
-        let said = self.dir.clone().or_else(|| std::env::var_os("TOOLCELL_DIR").map(PathBuf::from));
-        match said.filter(|dir| !dir.as_os_str().is_empty()) {
-            Some(dir) => Ok(dir),
-            None => match etcetera::base_strategy::Xdg::new() {
-                Ok(base) => Ok(base.data_dir().join("toolcell")),
-                Err(_) => Err(Failure::NoHome),
-            },
-        }
+        dir(self.dir.as_deref())
     }
 
-    /// The language: the option, else `TOOLCELL_LANG`, else the locale.
-    pub(crate) fn lang(&self) -> Lang {
+    /// The language: the option, else `TOOLCELL_LANG`, else that of the policy, else the locale.
+    pub(crate) fn lang(&self, of_policy: Option<Lang>) -> Lang {
+        let named = |names: &[&str]| {
+            let set = names.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+            set.map(|name| Lang::of_locale(&name))
+        };
         match self.lang {
             Some(LangName::En) => Lang::En,
             Some(LangName::Ja) => Lang::Ja,
-            None => ["TOOLCELL_LANG", "LC_ALL", "LC_MESSAGES", "LANG"]
-                .iter()
-                .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
-                .map_or(Lang::En, |name| Lang::of_locale(&name)),
+            None => named(&["TOOLCELL_LANG"])
+                .or(of_policy)
+                .or_else(|| named(&["LC_ALL", "LC_MESSAGES", "LANG"]))
+                .unwrap_or(Lang::En),
         }
+    }
+}
+
+/// The directory of the store: what is said, else `TOOLCELL_DIR`, else one in the user's data directory.
+pub(crate) fn dir(said: Option<&Path>) -> Result<PathBuf, Failure> {
+    let said = said.map(PathBuf::from).or_else(|| std::env::var_os("TOOLCELL_DIR").map(PathBuf::from));
+    match said.filter(|dir| !dir.as_os_str().is_empty()) {
+        Some(dir) => Ok(dir),
+        None => match etcetera::base_strategy::Xdg::new() {
+            Ok(base) => Ok(base.data_dir().join("toolcell")),
+            Err(_) => Err(Failure::NoHome),
+        },
     }
 }
 
@@ -104,6 +120,16 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Show what was tried, or verify the log of it
     Audit(AuditArgs),
+    /// Show which tools wait for somebody's yes, and say it
+    Approvals(ApprovalsArgs),
+    /// Show, check and trust the rules under which tools run
+    Config(ConfigArgs),
+    /// Write a policy file to begin with
+    Init(InitArgs),
+    /// Print what makes a shell complete commands and the names of tools
+    Completions(CompletionsArgs),
+    /// Print the manual
+    Man(ManArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -206,11 +232,6 @@ pub(crate) struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// The budget with these limits. Whether they are in range is for the sandbox to say.
-    pub(crate) fn budget(self) -> Budget {
-        crate::input::budget(self.fuel, self.timeout_ms, self.memory_mb, self.output_bytes, self.console_bytes)
-    }
-
     /// The limits that are asked for. What is not said is the policy's to say.
     pub(crate) const fn wanted(self) -> toolcell::Wanted {
         let Self { fuel, timeout_ms, memory_mb, output_bytes, console_bytes } = self;

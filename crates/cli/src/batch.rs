@@ -4,10 +4,11 @@
 //! process.
 
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use toolcell::{CancelToken, Draft, Params, Precheck, Report, Run, Toolbox, analyze};
+use toolcell::{CancelToken, Draft, ExecError, Params, Precheck, Report, Run, Toolbox, Wanted, analyze};
 
 use crate::Streams;
 use crate::answer::{Answer, ErrorBody};
@@ -15,7 +16,8 @@ use crate::args::SandboxArgs;
 use crate::check::AnalysisBody;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input;
+use crate::rules::Rules;
+use crate::{input, open};
 
 /// The longest line, in bytes. What is longer is read past and refused.
 const LINE_LIMIT: u64 = 128 << 20;
@@ -47,14 +49,27 @@ struct Limits {
     console_bytes: Option<u64>,
 }
 
+impl Limits {
+    fn wanted(&self) -> Wanted {
+        let Self { fuel, timeout_ms, memory_mb, output_bytes, console_bytes } = *self;
+        Wanted { fuel, timeout_ms, memory_mb, output_bytes, console_bytes, operations: None }
+    }
+}
+
 /// As much of a line as can be understood where the rest cannot.
 #[derive(Debug, Deserialize)]
 struct JustId {
     id: Option<Box<RawValue>>,
 }
 
-pub(crate) fn run(args: SandboxArgs, streams: &mut Streams<'_>, cancel: &CancelToken) -> Result<Exit, Failure> {
-    let toolbox = Toolbox::new(&args.config())?;
+pub(crate) fn run(
+    args: SandboxArgs,
+    rules: &Rules,
+    dir: Option<&Path>,
+    streams: &mut Streams<'_>,
+    cancel: &CancelToken,
+) -> Result<Exit, Failure> {
+    let toolbox = open::for_drafts(dir, args.config(), rules)?;
     let mut input = BufReader::with_capacity(64 << 10, &mut *streams.input);
     let mut line = Vec::new();
     loop {
@@ -166,9 +181,7 @@ fn run_request(toolbox: &Toolbox, request: Request, cancel: &CancelToken) -> Res
     };
     let draft = Draft::from_bytes(name_for(request.lang.as_deref()), source.as_bytes())?;
     let params = Params::parse(params)?;
-    let limits = request.limits;
-    let budget =
-        input::budget(limits.fuel, limits.timeout_ms, limits.memory_mb, limits.output_bytes, limits.console_bytes);
+    let budget = toolbox.policy().budget(&request.limits.wanted()).map_err(ExecError::from)?;
     let run = Run { seed: request.seed, started_at: input::now(), cancel: Some(cancel), ..Run::default() };
     let precheck = if request.analysis.as_deref() == Some("off") { Precheck::Off } else { Precheck::Critical };
     Ok(toolbox.exec(&draft, &params, &budget, &run, precheck)?)
@@ -191,7 +204,7 @@ fn analyze_request(request: &Request) -> Result<Answer, Refusal> {
         return Err(Refusal::Request(format!("unknown lang `{lang}`, there is `js` and `ts`")));
     }
     let draft = Draft::from_bytes(name_for(request.lang.as_deref()), source.as_bytes())?;
-    let analysis = analyze(draft.source(), draft.language(), None).map_err(toolcell::ExecError::Source)?;
+    let analysis = analyze(draft.source(), draft.language(), None).map_err(ExecError::Source)?;
     let body = serde_json::value::to_raw_value(&AnalysisBody::of(&analysis));
     let body = body.map_err(|error| Refusal::Request(error.to_string()))?;
     Ok(Answer::analyzed(Some(id_or_null(request.id.clone())), &body))

@@ -15,17 +15,18 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::{read, source};
 use crate::operation::Operation;
+use crate::rules::Rules;
 use crate::table::line;
 use crate::{Streams, open};
 
 /// The longest request, in bytes: a source, each of whose characters may be escaped, and what is said about it.
 const REQUEST_LIMIT: u64 = 4 << 20;
 /// What a file beside a source may say.
-const BESIDE: [&str; 7] =
-    ["name", "description", "parameters", "tags", "capabilities", "generated_from", "examples"];
+const BESIDE: [&str; 7] = ["name", "description", "parameters", "tags", "capabilities", "generated_from", "examples"];
 
 pub(crate) fn run(
     args: &CreateArgs,
+    rules: &Rules,
     dir: &Path,
     json: bool,
     lang: Lang,
@@ -33,11 +34,9 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     let mut request = request(args, streams)?;
     overrule(&mut request, args, streams)?;
-    let toolbox = open::toolbox(dir, args.sandbox.config())?;
+    let toolbox = open::toolbox(dir, args.sandbox.config(), rules)?;
     let created = toolbox.create(&request).map_err(|error| match error.code() {
-        "request-invalid" if request.description.trim().is_empty() => {
-            Failure::Operation(Operation::Undescribed(error))
-        }
+        "request-invalid" if request.description.trim().is_empty() => Failure::Operation(Operation::Undescribed(error)),
         _ => error.into(),
     })?;
     if json {
@@ -57,7 +56,8 @@ fn request(args: &CreateArgs, streams: &mut Streams<'_>) -> Result<CreateTool, F
     if args.file == "-" {
         let bytes = read(&mut *streams.input, REQUEST_LIMIT)?;
         let text = text(bytes, "standard input")?;
-        let is_request = text.trim_start().starts_with('{') && serde_json::from_str::<Map<String, Value>>(&text).is_ok();
+        let is_request =
+            text.trim_start().starts_with('{') && serde_json::from_str::<Map<String, Value>>(&text).is_ok();
         return if is_request { parsed(&text) } else { Ok(CreateTool { code: text, ..CreateTool::default() }) };
     }
     if path.extension().is_some_and(|ending| ending == "json") {
@@ -153,7 +153,12 @@ fn say_what_follows(created: &Created, toolbox: &Toolbox, streams: &mut Streams<
     }
     if let Some(replaced) = created.replaced {
         let back = created.version.saturating_sub(1).max(1);
-        writeln!(streams.errors, "note: it replaces {}: `toolcell rollback {} {back}` goes back", replaced.short(), created.name)?;
+        writeln!(
+            streams.errors,
+            "note: it replaces {}: `toolcell rollback {} {back}` goes back",
+            replaced.short(),
+            created.name
+        )?;
     }
     let Some(why) = &created.needs_approval else { return Ok(()) };
     let why = line(why);
@@ -162,7 +167,10 @@ fn say_what_follows(created: &Created, toolbox: &Toolbox, streams: &mut Streams<
     } else {
         writeln!(streams.errors, "note: somebody has to approve it before it runs: {why}")?;
     }
-    writeln!(streams.errors, "hint: look at it with `toolcell show {id}`, and approve it with `toolcell approvals grant {id}`")
+    writeln!(
+        streams.errors,
+        "hint: look at it with `toolcell show {id}`, and approve it with `toolcell approvals grant {id}`"
+    )
 }
 
 /// A tool that was made, in JSON.
@@ -184,7 +192,8 @@ struct Body<'a> {
 
 impl<'a> Body<'a> {
     fn of(created: &'a Created) -> Self {
-        let identical = |(name, id): &(toolcell::ToolName, toolcell::ToolId)| json!({"name": name.as_str(), "id": id.to_string()});
+        let identical =
+            |(name, id): &(toolcell::ToolName, toolcell::ToolId)| json!({"name": name.as_str(), "id": id.to_string()});
         Self {
             id: created.id.to_string(),
             name: created.name.as_str(),

@@ -9,16 +9,18 @@ use toolcell::{DeleteError, DeleteTool, IdPrefix, Lang, ToolName, deleted_text};
 use crate::args::{DeleteArgs, RollBackArgs, UndeleteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::rules::Rules;
 use crate::{Streams, open, person};
 
 pub(crate) fn run(
     args: &DeleteArgs,
+    rules: &Rules,
     dir: &Path,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Failure> {
-    let toolbox = open::existing(dir, crate::args::SandboxArgs::one_call())?;
+    let toolbox = open::existing(dir, crate::args::SandboxArgs::one_call(), rules)?;
     let mut request = request(args);
     let mut deleted = toolbox.delete(&request);
     if let Err(DeleteError::Unconfirmed { id, name }) = &deleted
@@ -36,7 +38,11 @@ pub(crate) fn run(
     let step = deleted?;
     print(&step, &deleted_text(&step, lang), json, streams)?;
     if !json {
-        writeln!(streams.errors, "hint: `toolcell undelete {}` brings it back, until `toolcell gc` collects it", step.name)?;
+        writeln!(
+            streams.errors,
+            "hint: `toolcell undelete {}` brings it back, until `toolcell gc` collects it",
+            step.name
+        )?;
     }
     Ok(Exit::Done)
 }
@@ -50,13 +56,14 @@ fn request(args: &DeleteArgs) -> DeleteTool {
 
 pub(crate) fn undelete(
     args: &UndeleteArgs,
+    rules: &Rules,
     dir: &Path,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Failure> {
     let reference = ToolRef::parse(&args.tool)?;
-    let toolbox = open::existing(dir, crate::args::SandboxArgs::one_call())?;
+    let toolbox = open::existing(dir, crate::args::SandboxArgs::one_call(), rules)?;
     let step = toolbox.undelete(&reference)?;
     let (name, id) = (&step.name, step.id.short());
     let text = match lang {
@@ -68,13 +75,14 @@ pub(crate) fn undelete(
 
 pub(crate) fn roll_back(
     args: &RollBackArgs,
+    rules: &Rules,
     dir: &Path,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Failure> {
     let name = ToolName::parse(&args.name)?;
-    let toolbox = open::existing(dir, crate::args::SandboxArgs::one_call())?;
+    let toolbox = open::existing(dir, crate::args::SandboxArgs::one_call(), rules)?;
     let step = toolbox.roll_back(&name, args.version)?;
     let (name, id, version) = (&step.name, step.id.short(), args.version);
     let text = match lang {

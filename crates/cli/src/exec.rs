@@ -1,16 +1,21 @@
 //! `exec`: runs a draft once and stores nothing.
 
-use toolcell::{CancelToken, Lang, Outcome, Precheck, Report, Run, Toolbox};
+use std::path::Path;
+
+use toolcell::{CancelToken, ExecError, Lang, Outcome, Precheck, Report, Run};
 
 use crate::Streams;
 use crate::answer::{Answer, lines, visible};
 use crate::args::ExecArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input;
+use crate::rules::Rules;
+use crate::{input, open};
 
 pub(crate) fn run(
     args: &ExecArgs,
+    rules: &Rules,
+    dir: Option<&Path>,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
@@ -21,7 +26,8 @@ pub(crate) fn run(
     }
     let draft = input::draft(&args.file, streams)?;
     let params = input::params(&args.params, streams)?;
-    let toolbox = Toolbox::new(&args.sandbox.config())?;
+    let toolbox = open::for_drafts(dir, args.sandbox.config(), rules)?;
+    let budget = toolbox.policy().budget(&args.limits.wanted()).map_err(ExecError::from)?;
     let precheck = if args.no_analysis { Precheck::Off } else { Precheck::Critical };
     let run = Run {
         tool: args.tool.as_deref(),
@@ -30,7 +36,7 @@ pub(crate) fn run(
         cancel: Some(cancel),
         ..Run::default()
     };
-    let report = toolbox.exec(&draft, &params, &args.limits.budget(), &run, precheck)?;
+    let report = toolbox.exec(&draft, &params, &budget, &run, precheck)?;
     let exit = Exit::of(&report.outcome);
     if json {
         writeln!(streams.output, "{}", Answer::of(None, report).to_json())?;

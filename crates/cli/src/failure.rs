@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::ErrorKind;
 
+use toolcell::policy::PolicyError;
 use toolcell::{DraftError, ExecError, JsonError, Lang, NameError, StartError, headline, store};
 
 use crate::Streams;
@@ -38,6 +39,8 @@ pub(crate) enum Failure {
     NoHome,
     /// A bundle was to be signed, and is not.
     NotSigned { path: String },
+    /// A policy file is none.
+    Policy(PolicyError),
     /// The store refuses, or fails.
     Store(StoreFailure),
     /// An operation on stored tools did not take place.
@@ -59,6 +62,11 @@ pub(crate) struct StoreFailure {
 }
 
 impl Failure {
+    /// A refusal of the command line's own.
+    pub(crate) fn said(code: &'static str, message: String, hint: &'static str) -> Self {
+        Self::Store(StoreFailure { code, message, hint: Some(hint) })
+    }
+
     /// The exit status.
     pub(crate) fn exit(&self) -> Exit {
         match self {
@@ -72,7 +80,9 @@ impl Failure {
             | Self::ParamsTooLong
             | Self::OneInput
             | Self::Typed { .. }
-            | Self::NoHome => Exit::Usage,
+            | Self::Policy(_)
+            | Self::NoHome
+            | Self::Exec(ExecError::Params(_)) => Exit::Usage,
             Self::NotSigned { .. } | Self::Exec(ExecError::Source(_) | ExecError::Refused(_)) => Exit::Refused,
             Self::Exec(ExecError::Denied(_) | ExecError::Withheld(_)) => Exit::Refused,
             Self::Store(failure) => exit_of(failure.code),
@@ -100,6 +110,7 @@ impl Failure {
             Self::Start(error) => error.code(),
             Self::Exec(error) => error.code(),
             Self::NotSigned { .. } => "signature-missing",
+            Self::Policy(error) => error.code(),
             Self::Store(failure) => failure.code,
             Self::Operation(operation) => operation.code(),
             Self::Interrupted => "cancelled",
@@ -124,6 +135,7 @@ impl Failure {
             Self::Exec(error) => Some(error.hint()),
             Self::NoHome => Some("name a directory with --dir, or set HOME".into()),
             Self::NotSigned { .. } => Some("a signature is a file beside the bundle that ends in .minisig".into()),
+            Self::Policy(error) => Some(error.hint().into()),
             Self::Store(failure) => failure.hint.map(Cow::Borrowed),
             Self::Operation(operation) => Some(operation.hint()),
             Self::Typed { hint, .. } => Some((*hint).into()),
@@ -145,6 +157,7 @@ impl Failure {
             Self::Exec(error) => error.to_string(),
             Self::NoHome => "there is no home directory to find the store in".to_owned(),
             Self::NotSigned { path } => format!("{path} is not signed"),
+            Self::Policy(error) => error.to_string(),
             Self::Store(failure) => failure.message.clone(),
             Self::Operation(operation) => operation.message(),
             Self::Typed { message, .. } => message.clone(),
@@ -227,11 +240,19 @@ from_store! {
     store::ImportError, |error| Some(error.hint());
     store::SignatureError, |error| Some(error.hint());
     NameError, |error| Some(error.hint());
+    toolcell::ApprovalError, |error| Some(error.hint());
+    toolcell::gate::GateError, |error| Some(error.hint());
 }
 
 impl From<DraftError> for Failure {
     fn from(error: DraftError) -> Self {
         Self::Draft(error)
+    }
+}
+
+impl From<PolicyError> for Failure {
+    fn from(error: PolicyError) -> Self {
+        Self::Policy(error)
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Read;
 use std::time::{Duration, SystemTime};
 
-use toolcell::{Budget, Draft, Params, SOURCE_LIMIT};
+use toolcell::{Draft, Params, SOURCE_LIMIT};
 
 use crate::Streams;
 use crate::failure::Failure;
@@ -55,26 +55,6 @@ pub(crate) fn read(from: impl Read, most: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// The default budget with these limits.
-pub(crate) fn budget(
-    fuel: Option<u64>,
-    timeout_ms: Option<u64>,
-    memory_mb: Option<u64>,
-    output_bytes: Option<u64>,
-    console_bytes: Option<u64>,
-) -> Budget {
-    let standard = Budget::default();
-    let bytes = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
-    Budget {
-        fuel: fuel.unwrap_or(standard.fuel),
-        deadline: timeout_ms.map_or(standard.deadline, Duration::from_millis),
-        memory: memory_mb.map_or(standard.memory, |mib| bytes(mib.saturating_mul(1 << 20))),
-        output: output_bytes.map_or(standard.output, bytes),
-        console: console_bytes.map_or(standard.console, bytes),
-        operations: standard.operations,
-    }
 }
 
 /// The time since 1970, where the virtual clock of a run starts.

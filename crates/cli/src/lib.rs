@@ -13,11 +13,14 @@
 )]
 
 mod answer;
+mod approvals;
 mod args;
 mod audit;
 mod batch;
 mod bundle;
 mod check;
+mod completions;
+mod config;
 mod create;
 mod delete;
 mod doctor;
@@ -25,16 +28,20 @@ mod exec;
 mod exit;
 mod failure;
 mod fsck;
+mod init;
 mod input;
 mod list;
+mod man;
 mod open;
 mod operation;
 mod person;
 mod progress;
+mod rules;
 mod run;
 mod sarif;
 mod show;
 mod table;
+mod trusted;
 
 use std::io::{IsTerminal, Read, Write};
 use std::process::ExitCode;
@@ -46,6 +53,9 @@ use toolcell::CancelToken;
 use args::{Args, Command};
 use exit::Exit;
 use failure::Failure;
+use rules::Rules;
+
+pub use completions::complete;
 
 /// How long a call that was cancelled has to end and to be told of, before the process ends.
 const GRACE: Duration = Duration::from_millis(500);
@@ -81,6 +91,9 @@ impl Streams<'_> {
 /// Runs the command of this process.
 #[must_use]
 pub fn main() -> ExitCode {
+    if completions::answered() {
+        return ExitCode::SUCCESS;
+    }
     let cancel = CancelToken::new();
     let handler = cancel.clone();
     // Without a handler, Ctrl-C ends the process at once, which is right as well.
@@ -112,26 +125,50 @@ where
         Ok(args) => args,
         Err(error) => return args::explain(&error, &mut streams),
     };
-    let lang = args.lang();
+    // What needs no rules works also where they are broken.
+    let rules = Rules::find(&args.policy);
+    let lang = args.lang(rules.as_ref().ok().and_then(Rules::language));
     let json = args.json;
     let dir = args.dir();
+    let places = args.policy;
     let done = match args.command {
-        Command::Create(create) => dir.and_then(|dir| create::run(&create, &dir, json, lang, &mut streams)),
-        Command::Run(words) => dir.and_then(|dir| run::run(&words, &dir, json, lang, &mut streams, cancel)),
-        Command::List(list) => dir.and_then(|dir| list::run(&list, &dir, json, lang, &mut streams)),
-        Command::Show(show) => dir.and_then(|dir| show::run(&show, &dir, json, lang, &mut streams)),
-        Command::Delete(delete) => dir.and_then(|dir| delete::run(&delete, &dir, json, lang, &mut streams)),
-        Command::Undelete(words) => dir.and_then(|dir| delete::undelete(&words, &dir, json, lang, &mut streams)),
-        Command::RollBack(words) => dir.and_then(|dir| delete::roll_back(&words, &dir, json, lang, &mut streams)),
-        Command::Exec(exec) => exec::run(&exec, json, lang, &mut streams, cancel),
+        Command::Create(create) => {
+            rules.and_then(|rules| create::run(&create, &rules, &dir?, json, lang, &mut streams))
+        }
+        Command::Run(words) => {
+            rules.and_then(|rules| run::run(&words, &rules, &dir?, json, lang, &mut streams, cancel))
+        }
+        Command::List(list) => rules.and_then(|rules| list::run(&list, &rules, &dir?, json, lang, &mut streams)),
+        Command::Show(show) => rules.and_then(|rules| show::run(&show, &rules, &dir?, json, lang, &mut streams)),
+        Command::Delete(delete) => {
+            rules.and_then(|rules| delete::run(&delete, &rules, &dir?, json, lang, &mut streams))
+        }
+        Command::Undelete(words) => {
+            rules.and_then(|rules| delete::undelete(&words, &rules, &dir?, json, lang, &mut streams))
+        }
+        Command::RollBack(words) => {
+            rules.and_then(|rules| delete::roll_back(&words, &rules, &dir?, json, lang, &mut streams))
+        }
+        Command::Exec(exec) => {
+            rules.and_then(|rules| exec::run(&exec, &rules, dir.ok().as_deref(), json, lang, &mut streams, cancel))
+        }
         Command::Check(check) => check::run(&check, json, lang, &mut streams),
-        Command::Batch(batch) => batch::run(batch, &mut streams, cancel),
+        Command::Batch(batch) => {
+            rules.and_then(|rules| batch::run(batch, &rules, dir.ok().as_deref(), &mut streams, cancel))
+        }
         Command::Doctor(doctor) => dir.and_then(|dir| doctor::run(doctor, &dir, json, &mut streams)),
         Command::Fsck(fsck) => dir.and_then(|dir| fsck::run(&fsck, &dir, json, &mut streams)),
         Command::Gc(gc) => dir.and_then(|dir| fsck::gc(&gc, &dir, json, &mut streams)),
         Command::Export(export) => dir.and_then(|dir| bundle::export_tools(&export, &dir, json, &mut streams)),
         Command::Import(import) => dir.and_then(|dir| bundle::import_tools(&import, &dir, json, &mut streams)),
         Command::Audit(audit) => dir.and_then(|dir| audit::run(&audit, &dir, json, &mut streams)),
+        Command::Approvals(approvals) => {
+            rules.and_then(|rules| approvals::run(&approvals, &rules, &dir?, json, lang, &mut streams))
+        }
+        Command::Config(config) => config::run(&config.command, &places, json, &mut streams),
+        Command::Init(init) => init::run(&init, &places, json, &mut streams),
+        Command::Completions(completions) => completions::run(&completions, &mut streams),
+        Command::Man(man) => man::run(&man, &mut streams),
     };
     done.unwrap_or_else(|failure| failure.print(json, lang, &mut streams))
 }

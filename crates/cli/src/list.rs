@@ -10,18 +10,20 @@ use toolcell::{Lang, ListTools, Listed, Toolbox};
 use crate::args::{ListArgs, SandboxArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::rules::Rules;
 use crate::table::{Column, Fit, Table, TooLong, width};
 use crate::{Streams, open};
 
 pub(crate) fn run(
     args: &ListArgs,
+    rules: &Rules,
     dir: &Path,
     json: bool,
     lang: Lang,
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Failure> {
     let listed = if dir.exists() {
-        listed(args, &open::existing(dir, SandboxArgs::one_call())?)?
+        listed(args, &open::existing(dir, SandboxArgs::one_call(), rules)?)?
     } else {
         // A store that nobody made yet has nothing in it.
         Listed { tools: Vec::new(), total: 0, more: 0, next: None }
@@ -29,7 +31,11 @@ pub(crate) fn run(
     if json {
         let tools: Vec<Value> = listed.tools.iter().map(entry).collect();
         let next = listed.next.as_ref().map(ToString::to_string);
-        writeln!(streams.output, "{}", json!({"tools": tools, "total": listed.total, "more": listed.more, "next": next}))?;
+        writeln!(
+            streams.output,
+            "{}",
+            json!({"tools": tools, "total": listed.total, "more": listed.more, "next": next})
+        )?;
         return Ok(Exit::Done);
     }
     if args.text {

@@ -93,9 +93,18 @@ pub(crate) fn exit_of(code: &str) -> Exit {
     match code {
         "integrity" | "bundle-invalid" => Exit::Integrity,
         "store-invalid" | "tool-not-found" | "tool-mismatch" | "id-ambiguous" | "name-taken" | "not-deleted"
-        | "version-not-found" => Exit::NotFound,
-        "critical-risk" | "safety-check-failed" | "permission-denied" | "result-withheld" | "syntax-error"
-        | "syntax-unsupported" | "tool-missing" | "signature-untrusted" | "store-owner" => Exit::Refused,
+        | "version-not-found" | "file-not-found" | "file-exists" | "not-trusted" => Exit::NotFound,
+        "critical-risk"
+        | "safety-check-failed"
+        | "permission-denied"
+        | "result-withheld"
+        | "syntax-error"
+        | "syntax-unsupported"
+        | "tool-missing"
+        | "not-approved"
+        | "trust-unsafe"
+        | "signature-untrusted"
+        | "store-owner" => Exit::Refused,
         "tool-limit-reached" | "disk-full" | "store-busy" | "busy" | "no-instance" => Exit::Limit,
         "tool-failed" => Exit::ToolFailed,
         "cancelled" => Exit::Interrupted,

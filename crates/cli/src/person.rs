@@ -88,7 +88,9 @@ fn told(question: &Question, lang: Lang) -> String {
         (Some(_), Lang::En) => format!("`{name}`{id} is to run, and somebody has to approve it: {why}\n"),
         (Some(_), Lang::Ja) => format!("ツール「{name}」{id}の実行には承認が必要です: {why}\n"),
         (None, Lang::En) => format!("`{name}`{id} is to run, and the gate `{gate}` asks: {why}\n"),
-        (None, Lang::Ja) => format!("ツール「{name}」{id}の実行について、フック「{gate}」が確認を求めています: {why}\n"),
+        (None, Lang::Ja) => {
+            format!("ツール「{name}」{id}の実行について、フック「{gate}」が確認を求めています: {why}\n")
+        }
     };
     let mut say = |label: (&str, &str), what: &str| {
         let label = if lang == Lang::Ja { label.1 } else { label.0 };

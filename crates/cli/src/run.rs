@@ -18,11 +18,13 @@ use crate::input;
 use crate::operation::Operation;
 use crate::person::AtTerminal;
 use crate::progress::Progress;
+use crate::rules::Rules;
 use crate::table::{Column, Fit, Table, TooLong, line, width};
 use crate::{Streams, exec, open};
 
 pub(crate) fn run(
     args: &RunArgs,
+    rules: &Rules,
     dir: &Path,
     json: bool,
     lang: Lang,
@@ -30,7 +32,7 @@ pub(crate) fn run(
     cancel: &CancelToken,
 ) -> Result<Exit, Failure> {
     let given = given(args, streams)?;
-    let toolbox = open::existing(dir, args.sandbox.config())?;
+    let toolbox = open::existing(dir, args.sandbox.config(), rules)?;
     let request = RunTool::of(&args.tool, given.params(&args.tool, &toolbox)?);
     let progress = streams.errors_are_terminal.then(|| Progress::start(&args.tool));
     let options = RunOptions {
@@ -135,7 +137,8 @@ impl Given {
         if self.added.is_empty() {
             return Ok(self.params);
         }
-        let texts = if self.added.iter().any(|added| added.form == Form::Declared) { texts(tool, toolbox) } else { Vec::new() };
+        let texts =
+            if self.added.iter().any(|added| added.form == Form::Declared) { texts(tool, toolbox) } else { Vec::new() };
         let mut all: Map<String, Value> = serde_json::from_str(self.params.as_str()).map_err(std::io::Error::from)?;
         for Added { key, text, form } in self.added {
             let value = match (form, serde_json::from_str(&text)) {

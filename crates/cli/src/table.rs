@@ -168,7 +168,9 @@ mod tests {
             Column { title: "description", fit: Fit::Text(10), spare: 1 },
         ]);
         table.row(["average", "3", "dt_0123", "Takes the mean of numbers"].map(str::to_owned));
-        table.row(["kana-henkan", "1200", "dt_4567", "ひらがなをカタカナに変換します。ＡＢＣと絵文字👩‍👩‍👧も"].map(str::to_owned));
+        table.row(
+            ["kana-henkan", "1200", "dt_4567", "ひらがなをカタカナに変換します。ＡＢＣと絵文字👩‍👩‍👧も"].map(str::to_owned),
+        );
         table.row(["odd", "", "dt_89ab", "two\nlines\tand \u{1b}[31mred\u{202e}"].map(str::to_owned));
         table
     }

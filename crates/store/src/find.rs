@@ -75,7 +75,7 @@ impl FindError {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Unknown(_) => "`toolcell export` prints all tools that there are",
+            Self::Unknown(_) => "`toolcell list` shows all tools that there are",
             Self::Ambiguous { .. } => "give more digits of the identifier, or the name",
             Self::Fault(fault) => fault.hint(),
         }

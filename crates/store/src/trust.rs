@@ -22,7 +22,7 @@ pub struct Approval {
     pub grants: Value,
     /// Yes or no.
     pub decision: Decision,
-    /// Who said it.
+    /// Who said it, and why, where that was said.
     pub by: String,
     /// When.
     pub at: Timestamp,
@@ -194,6 +194,29 @@ impl Store {
                     decision: decision(row.get(1)?),
                     by: row.get(2)?,
                     at: time(row, 3)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// What was said to tools that names lead to, the newest first.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn decisions(&self, limit: usize) -> Result<Vec<Approval>, Fault> {
+        self.index.read(|transaction| {
+            let sql = "SELECT tool, form, granted, by, at FROM approval WHERE granted IS NOT NULL \
+                       AND EXISTS (SELECT 1 FROM tool AS known WHERE known.id = approval.tool AND current = 1) \
+                       ORDER BY at DESC, tool, grants LIMIT ?";
+            let mut statement = transaction.prepare_cached(sql)?;
+            let rows = statement.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
+                Ok(Approval {
+                    tool: ToolId::from_bytes(row.get(0)?),
+                    grants: parsed(1, serde_json::from_str(row.get_ref(1)?.as_str()?))?,
+                    decision: decision(row.get(2)?),
+                    by: row.get(3)?,
+                    at: time(row, 4)?,
                 })
             })?;
             Ok(rows.collect::<Result<_, _>>()?)

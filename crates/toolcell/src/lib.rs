@@ -17,6 +17,7 @@ mod list;
 mod run;
 mod running;
 
+mod approve;
 mod cell;
 mod find;
 pub mod gate;
@@ -31,6 +32,7 @@ mod vet;
 
 mod exchange;
 
+pub use approve::{ApprovalError, Decided, Pending};
 pub use create::{CreateError, Created};
 pub use delete::DeleteError;
 pub use exchange::{Bundle, collect, export, import, judge, repair};

@@ -250,7 +250,7 @@ impl Toolbox {
         let question = Question::about_tool(tool, grants, call, &why);
         match person.ask(&question) {
             Answer::Yes => {
-                self.settle(store, entry.id, grants, Said::Approved, "person")?;
+                self.settle(store, entry, grants, Said::Approved, "person")?;
                 Ok("person".to_owned())
             }
             Answer::No { feedback } => {
@@ -274,16 +274,17 @@ impl Toolbox {
     pub(crate) fn settle(
         &self,
         store: &Store,
-        tool: ToolId,
+        entry: &Entry,
         grants: &Grants,
         decision: Said,
         by: &str,
     ) -> Result<(), Fault> {
         let at = self.now();
-        let approval = Approval { tool, grants: grants.to_value(), decision, by: by.to_owned(), at };
+        let approval = Approval { tool: entry.id, grants: grants.to_value(), decision, by: by.to_owned(), at };
         store.decide(&approval)?;
         let action = if decision == Said::Approved { Action::Approve } else { Action::Refuse };
-        let mut attempt = Attempt { tool: Some(tool), ..Attempt::new(action, at) };
+        let name = Some(entry.name.to_string());
+        let mut attempt = Attempt { tool: Some(entry.id), name, ..Attempt::new(action, at) };
         attempt.details.decided_by = Some(by.to_owned());
         store.audit().record(&attempt).map(|_| ())
     }

@@ -1,0 +1,156 @@
+//! The rules that hold here: the policy files of the user and of the project, found and read.
+//!
+//! Invariant: a file that is there and cannot be read or understood is an error, and not as good as none. A project's
+//! file is looked for upwards, and not beyond the home directory or the file system.
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy as _;
+use etcetera::base_strategy::Xdg;
+use toolcell::policy::{Layer, Origin};
+use toolcell::{Gates, Lang, Policy, PolicyFile};
+
+use crate::args::PolicyArgs;
+use crate::failure::Failure;
+use crate::input;
+use crate::trusted::Trusted;
+
+/// The name of a policy file.
+pub(crate) const FILE: &str = "toolcell.toml";
+/// More than a policy file may have, in bytes: what is longer is refused as too long.
+const READ_LIMIT: u64 = 1 << 20;
+
+/// The policy, and what it was made of.
+pub(crate) struct Rules {
+    pub(crate) user: Option<PolicyFile>,
+    pub(crate) project: Option<PolicyFile>,
+    policy: Policy,
+    trusted: Trusted,
+}
+
+impl Rules {
+    /// Finds and reads what holds here.
+    pub(crate) fn find(places: &PolicyArgs) -> Result<Self, Failure> {
+        let (user, project) = (user_file(places)?, project_file(places)?);
+        // A folder that is both is the user's.
+        let project = project.filter(|project| !user.as_ref().is_some_and(|user| same(user.path(), project.path())));
+        let policy = Policy::layered(user.iter().chain(&project).cloned())?;
+        Ok(Self { user, project, policy, trusted: Trusted::at(places) })
+    }
+
+    /// What they come to.
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The language that they say.
+    pub(crate) fn language(&self) -> Option<Lang> {
+        self.policy.language()
+    }
+
+    /// The gates of all files. Those of a project that nobody trusted deny.
+    pub(crate) fn gates(&self) -> Result<Gates, Failure> {
+        let mut gates = Gates::default();
+        // Who has no project with gates is not kept up by the list.
+        let of_project = self.policy.gates().iter().any(|gate| gate.layer == Layer::Project);
+        let trusted = if of_project { self.trusted.read()? } else { Vec::new() };
+        gates.add_policy(&self.policy, |gate| match &gate.origin {
+            Origin::File { path, .. } => trusted.iter().any(|file| file.is(&gate.file_hash, path)),
+            _ => false,
+        })?;
+        Ok(gates)
+    }
+
+    /// Whether the gates of the project's file may run; nothing where it has none.
+    pub(crate) fn trusts_project(&self) -> Result<Option<bool>, Failure> {
+        let Some(file) = self.project.as_ref().filter(|file| !file.gates().is_empty()) else { return Ok(None) };
+        Ok(Some(self.trusted.read()?.iter().any(|known| known.is(&file.hash(), file.path()))))
+    }
+}
+
+/// Where the user's file is, or would be.
+pub(crate) fn user_path(places: &PolicyArgs) -> Option<PathBuf> {
+    let in_home = || Some(Xdg::new().ok()?.config_dir().join("toolcell").join(FILE));
+    places.config.clone().or_else(in_home)
+}
+
+fn user_file(places: &PolicyArgs) -> Result<Option<PolicyFile>, Failure> {
+    let Some(path) = user_path(places) else { return Ok(None) };
+    match read(Layer::User, &path) {
+        Err(Failure::File { error, .. }) if places.config.is_none() && is_missing(&error) => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+fn project_file(places: &PolicyArgs) -> Result<Option<PolicyFile>, Failure> {
+    let Some(path) = project_path(places)? else { return Ok(None) };
+    // What is no file, such as a pipe, could be waited for without end.
+    let failed = |error| Failure::File { path: path.display().to_string(), error };
+    if !path.metadata().map_err(failed)?.is_file() {
+        return Err(failed(std::io::Error::other("is not a file")));
+    }
+    read(Layer::Project, &path).map(Some)
+}
+
+/// The nearest file upwards.
+pub(crate) fn project_path(places: &PolicyArgs) -> Result<Option<PathBuf>, Failure> {
+    if places.no_project {
+        return Ok(None);
+    }
+    let here = places.project.clone().unwrap_or_else(|| PathBuf::from("."));
+    let failed = |error| Failure::File { path: here.display().to_string(), error };
+    let start = match here.canonicalize() {
+        // A folder that was deleted has nothing above it.
+        Err(error) if places.project.is_none() && is_missing(&error) => return Ok(None),
+        other => other.map_err(failed)?,
+    };
+    let file_system = start.metadata().map_err(failed)?.dev();
+    let home = etcetera::home_dir().ok().and_then(|home| home.canonicalize().ok());
+    for folder in start.ancestors() {
+        if folder.metadata().map_err(failed)?.dev() != file_system {
+            return Ok(None);
+        }
+        let path = folder.join(FILE);
+        match path.symlink_metadata() {
+            Ok(_) => return Ok(Some(path)),
+            Err(error) if is_missing(&error) => {}
+            Err(error) => return Err(Failure::File { path: path.display().to_string(), error }),
+        }
+        if home.as_deref() == Some(folder) {
+            return Ok(None);
+        }
+    }
+    Ok(None)
+}
+
+/// Reads a policy file.
+pub(crate) fn read(layer: Layer, path: &Path) -> Result<PolicyFile, Failure> {
+    let failed = |error| Failure::File { path: path.display().to_string(), error };
+    let bytes = File::open(path).and_then(|file| input::read(file, READ_LIMIT)).map_err(failed)?;
+    parse(layer, &bytes, path)
+}
+
+/// Reads a policy file from somewhere.
+pub(crate) fn read_from(layer: Layer, from: impl std::io::Read, name: &Path) -> Result<PolicyFile, Failure> {
+    parse(layer, &input::read(from, READ_LIMIT)?, name)
+}
+
+fn parse(layer: Layer, bytes: &[u8], path: &Path) -> Result<PolicyFile, Failure> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let message = format!("{}: it is not UTF-8 at byte {}", path.display(), error.valid_up_to());
+        Failure::said("policy-invalid", message, "save the file as UTF-8")
+    })?;
+    Ok(PolicyFile::parse(layer, text, path)?)
+}
+
+fn is_missing(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// Whether two paths lead to one file.
+pub(crate) fn same(one: &Path, other: &Path) -> bool {
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
+}

@@ -1,0 +1,407 @@
+//! The commands about the rules under which tools run: policy files, gates that are trusted, and approvals.
+
+use std::fs;
+use std::io::Cursor;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use toolcell::{CancelToken, CreateTool, Params, RunOptions, RunTool, Toolbox, ToolboxConfig};
+use toolcell_cli::Streams;
+
+use crate::command_line::{Done, toolcell, toolcell_with_input};
+
+const SOURCE: &str = "const execute = ({ n }) => 2 * n";
+/// A gate that has no objection.
+const OPEN: &str = "[[gates]]\nname = 'open'\ncommand = ['/bin/sh', '-c', 'cat > /dev/null; echo {}']\n";
+/// A gate that denies.
+const SHUT: &str =
+    "[[gates]]\nname = 'shut'\ncommand = ['/bin/sh', '-c', 'echo \"{\\\"permissionDecision\\\": \\\"deny\\\"}\"']\n";
+
+/// A home, a project in it, and a store.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new(user: &str, project: &str) -> Self {
+        let place = Self { folder: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(place.path("project/deep/er")).unwrap();
+        fs::write(place.path("user.toml"), user).unwrap();
+        fs::write(place.path("project/toolcell.toml"), project).unwrap();
+        fs::write(place.path("twice.js"), SOURCE).unwrap();
+        place
+    }
+
+    fn path(&self, below: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(below)
+    }
+
+    fn text(&self, below: &str) -> String {
+        self.path(below).to_str().unwrap().to_owned()
+    }
+
+    fn words(&self) -> Vec<String> {
+        let options = [("--config", "user.toml"), ("--project", "project/deep/er"), ("--trusted", "state/trusted")];
+        let store = ("--dir", "store");
+        options.iter().chain([&store]).flat_map(|(option, below)| [(*option).to_owned(), self.text(below)]).collect()
+    }
+
+    fn on(&self, words: &[&str]) -> Done {
+        self.with_input(words, b"")
+    }
+
+    fn with_input(&self, words: &[&str], input: &[u8]) -> Done {
+        let own = self.words();
+        let own: Vec<&str> = own.iter().map(String::as_str).collect();
+        toolcell_with_input(&[&own, words].concat(), input)
+    }
+
+    /// Runs a draft.
+    fn exec(&self) -> Done {
+        self.on(&["exec", &self.text("twice.js"), r#"{"n": 21}"#])
+    }
+
+    fn toolbox(&self) -> Toolbox {
+        Toolbox::open(&self.path("store"), ToolboxConfig::default()).unwrap()
+    }
+
+    /// Makes a tool that waits for an approval, and gives its short identifier.
+    fn waiting(&self, name: &str) -> String {
+        let code = "const execute = ({ ms }) => { setTimeout(() => {}, ms) }";
+        let request = CreateTool {
+            name: name.to_owned(),
+            description: "Waits".to_owned(),
+            code: code.to_owned(),
+            ..CreateTool::default()
+        };
+        self.toolbox().create(&request).unwrap().id.short()
+    }
+
+    /// Whether a stored tool is let run: the code of the refusal, if not.
+    fn admits(&self, tool: &str) -> Result<(), &'static str> {
+        let request = RunTool::of(tool, Params::default());
+        self.toolbox().run(&request, &RunOptions::default()).map(|_| ()).map_err(|error| error.code())
+    }
+}
+
+#[track_caller]
+fn says(done: &Done, status: u8, out: &str, err: &str) {
+    assert_eq!((done.status, done.out.as_str(), done.err.as_str()), (status, out, err));
+}
+
+#[test]
+fn config_show_says_what_counts_and_where_it_comes_from() {
+    let place = Place::new(
+        "[limits]\nfuel = 5_000\n[grants.default]\ntimers = true\n",
+        "[limits]\nfuel = 9_000\ntimeout_ms = 200\n[approval]\nmode = 'ask'\n",
+    );
+    let done = place.on(&["config", "show"]);
+    let lines: Vec<&str> = done.out.lines().collect();
+    assert_eq!((done.status, done.err.as_str()), (0, ""));
+    for line in ["limits.fuel = 5000", "limits.timeout_ms = 200", "approval.mode = \"ask\""] {
+        assert!(lines.contains(&line), "{line}: {}", done.out);
+    }
+    let done = place.on(&["config", "show", "--origin"]);
+    let (user, project) = (place.text("user.toml"), place.text("project/toolcell.toml"));
+    assert!(done.out.starts_with(&format!("# user {user}\n# project {project}\n")), "{}", done.out);
+    for (key, origin) in [
+        ("limits.fuel = 5000 ", format!("# user {user}:2; 9000 does not count (project {project}:2)")),
+        ("limits.timeout_ms = 200 ", format!("# project {project}:3")),
+        ("limits.memory_mb = 64 ", "# built-in".to_owned()),
+    ] {
+        assert!(done.out.lines().any(|line| line.starts_with(key) && line.ends_with(&origin)), "{key}: {}", done.out);
+    }
+
+    let shown = place.on(&["config", "show", "--json"]).json();
+    assert_eq!((&shown["files"][0]["layer"], &shown["files"][1]["path"]), (&json!("user"), &json!(project)));
+    let fuel = shown["settings"].as_array().unwrap().iter().find(|setting| setting["key"] == "limits.fuel").unwrap();
+    assert_eq!((&fuel["value"], &fuel["origin"]["line"]), (&json!(5000), &json!(2)));
+    assert_eq!(fuel["beyond"][0]["value"], 9000);
+
+    let done = toolcell(&["config", "show", "--json"]).json();
+    assert_eq!(done["files"].as_array().unwrap().len(), 1, "{done}");
+}
+
+#[test]
+fn config_check_names_the_line_of_what_is_wrong() {
+    let place = Place::new("", "language = 'ja'\n");
+    let (user, project) = (place.text("user.toml"), place.text("project/toolcell.toml"));
+    says(&place.on(&["config", "check"]), 0, &format!("{user}: sound\n{project}: sound\n"), "");
+    says(&place.on(&["config", "check", &project]), 0, &format!("{project}: sound\n"), "");
+    says(&place.with_input(&["config", "check", "-"], b"[limits]\nfuel = 1\n"), 0, "stdin: sound\n", "");
+
+    let wrong = b"[limits]\nfule = 1\n[approval]\nmode = 'always'\n";
+    let done = place.with_input(&["config", "check", "-"], wrong);
+    assert_eq!((done.status, done.out.as_str()), (2, ""));
+    assert!(done.err.starts_with("error: stdin:2:1: `limits` has no `fule`, did you mean `fuel`?"), "{}", done.err);
+    assert!(done.err.contains("\nstdin:4:8: ") && done.err.contains("\nhint: "), "{}", done.err);
+    let answer = place.with_input(&["config", "check", "-", "--json"], wrong).json();
+    assert_eq!((&answer["good"], &answer["problems"][1]["line"]), (&json!(false), &json!(4)));
+    assert_eq!(place.on(&["config", "check", "/no/such/file"]).status, 4);
+    assert_eq!(
+        place.with_input(&["config", "check", "-", "--json"], b"\xff").json()["error"]["code"],
+        "policy-invalid"
+    );
+    assert_eq!(place.on(&["config", "check", "--json"]).json()["good"], true);
+    let schema = toolcell(&["config", "schema"]).json();
+    assert!(schema["properties"]["limits"]["properties"]["fuel"].is_object(), "{schema}");
+}
+
+#[test]
+fn nothing_runs_under_rules_that_are_not_understood() {
+    let place = Place::new("", "[limits]\nfule = 1\n");
+    let done = place.exec();
+    assert!(done.status == 2 && done.err.contains("/project/toolcell.toml:2:1: "), "{}", done.err);
+    assert_eq!(place.on(&["batch"]).status, 2);
+    assert_eq!(place.on(&["approvals"]).status, 2);
+    // What needs no rules works.
+    assert_eq!(place.on(&["check", &place.text("twice.js")]).status, 0);
+    assert_eq!(toolcell(&["--config", "/no/such/file", "batch"]).status, 4);
+    fs::remove_file(place.path("project/toolcell.toml")).unwrap();
+    fs::create_dir(place.path("project/toolcell.toml")).unwrap();
+    assert_eq!(place.exec().status, 2);
+}
+
+#[test]
+fn a_projects_file_is_found_upwards_and_may_only_narrow() {
+    let place = Place::new("[ceilings]\ntimeout_ms = 5_000\n", "[ceilings]\ntimeout_ms = 9_000\nfuel = 1_000\n");
+    let file = place.text("twice.js");
+    let done = place.on(&["exec", &file, r#"{"n": 1}"#, "--timeout-ms", "6000"]);
+    let told = format!("timeout_ms is 6000, it must be 1 to 5000 (ceiling of user {}:2)", place.text("user.toml"));
+    assert!(done.status == 2 && done.err.contains(&told), "{}", done.err);
+    let done = place.on(&["exec", &file, r#"{"n": 1}"#, "--fuel", "1001"]);
+    assert!(
+        done.err.contains(&format!("(ceiling of project {}:3)", place.text("project/toolcell.toml"))),
+        "{}",
+        done.err
+    );
+    // What is not said is cut down to the ceiling.
+    assert_eq!(place.exec().status, 5);
+    let line = br#"{"id": 1, "op": "run", "source": "const execute = () => 1", "limits": {"fuel": 1001}}"#;
+    assert_eq!(place.with_input(&["batch"], line).json()["error"]["code"], "limit-invalid");
+    // The nearest counts, and a user's own is not a project's as well.
+    fs::write(place.path("project/deep/toolcell.toml"), "").unwrap();
+    says(&place.exec(), 0, "42\n", "");
+    let words = ["--config", &place.text("user.toml"), "--project", &place.text("project"), "config", "show", "--json"];
+    fs::copy(place.path("user.toml"), place.path("project/toolcell.toml")).unwrap();
+    assert_eq!(toolcell(&words).json()["files"].as_array().unwrap().len(), 2);
+    let own = place.text("project/toolcell.toml");
+    let words = ["--config", &own, "--project", &place.text("project"), "config", "show", "--json"];
+    assert_eq!(toolcell(&words).json()["files"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn the_gates_of_a_project_run_only_where_exactly_its_file_is_trusted() {
+    let place = Place::new("", OPEN);
+    let file = place.text("project/toolcell.toml");
+    let denied = |done: &Done| {
+        let hint = format!("look at it, and then: toolcell config trust {file}");
+        assert!(done.status == 3 && done.err.contains(&hint), "{}", done.err);
+    };
+    denied(&place.exec());
+    let line = br#"{"id": 1, "op": "run", "source": "const execute = () => 1"}"#;
+    assert_eq!(place.with_input(&["batch"], line).json()["error"]["code"], "permission-denied");
+    assert!(place.on(&["config", "show"]).err.contains("do not run, and deny, because nobody trusted it"));
+
+    let done = place.on(&["config", "trust"]);
+    assert!(done.status == 0 && done.out.starts_with(&format!("trusted {file} (")), "{}", done.out);
+    assert!(done.out.ends_with("its gate `open` runs /bin/sh -c cat > /dev/null; echo {}\n"), "{}", done.out);
+    let list = fs::metadata(place.path("state/trusted")).unwrap();
+    assert_eq!(list.mode() & 0o777, 0o600);
+    says(&place.exec(), 0, "42\n", "");
+    assert_eq!(place.on(&["config", "show", "--json"]).json()["files"][1]["trusted"], true);
+
+    // Another text, or the same elsewhere, is another file.
+    fs::write(place.path("project/toolcell.toml"), format!("{OPEN}# changed\n")).unwrap();
+    denied(&place.exec());
+    fs::write(place.path("project/toolcell.toml"), OPEN).unwrap();
+    fs::write(place.path("project/deep/toolcell.toml"), OPEN).unwrap();
+    assert_eq!(place.exec().status, 3);
+    fs::remove_file(place.path("project/deep/toolcell.toml")).unwrap();
+    says(&place.exec(), 0, "42\n", "");
+
+    // A list that others can write counts for nothing.
+    fs::set_permissions(place.path("state/trusted"), fs::Permissions::from_mode(0o622)).unwrap();
+    let done = place.exec();
+    assert!(done.status == 3 && done.err.contains("state/trusted can be written by others"), "{}", done.err);
+    fs::set_permissions(place.path("state/trusted"), fs::Permissions::from_mode(0o600)).unwrap();
+
+    says(&place.on(&["config", "untrust", &file]), 0, &format!("{file} is not trusted any longer\n"), "");
+    denied(&place.exec());
+    assert_eq!(place.on(&["config", "untrust", &file]).status, 4);
+    assert_eq!(place.on(&["config", "trust", &file, "--json"]).json()["gates"][0]["name"], "open");
+    assert_eq!(place.on(&["config", "trust", "/no/such/file"]).status, 4);
+    let nowhere = ["--trusted", &place.text("x"), "config", "trust"];
+    assert_eq!(toolcell(&nowhere).status, 4);
+}
+
+#[test]
+fn the_gates_of_a_user_are_asked_about_drafts_too() {
+    let place = Place::new(SHUT, "");
+    let done = place.exec();
+    assert!(done.status == 3 && done.err.contains("gate `shut`"), "{}", done.err);
+    let answer = place.on(&["exec", &place.text("twice.js"), "--json"]).json();
+    assert_eq!((&answer["outcome"], &answer["error"]["code"]), (&json!("refused"), &json!("permission-denied")));
+}
+
+#[test]
+fn drafts_are_recorded_where_there_is_a_store_and_none_is_made_for_them() {
+    let place = Place::new("", "");
+    says(&place.exec(), 0, "42\n", "");
+    assert!(!place.path("store").exists());
+    fs::create_dir(place.path("store")).unwrap();
+    says(&place.exec(), 0, "42\n", "");
+    assert_eq!(fs::read_dir(place.path("store")).unwrap().count(), 0);
+
+    drop(place.toolbox());
+    says(&place.exec(), 0, "42\n", "");
+    place.with_input(&["batch"], br#"{"id": 1, "op": "run", "source": "const execute = () => 1"}"#);
+    let lines = place.on(&["audit", "--action", "exec"]).out;
+    assert_eq!(lines.lines().count(), 2, "{lines}");
+    // What cannot be recorded does not run, unless the user says otherwise.
+    fs::write(place.path("store/toolcell-store"), "toolcell store, format 9\n").unwrap();
+    assert_eq!(place.on(&["exec", &place.text("twice.js"), "--json"]).json()["error"]["code"], "store-newer");
+    fs::write(place.path("user.toml"), "[audit]\nrequired = false\n").unwrap();
+    says(&place.exec(), 0, "42\n", "");
+}
+
+#[test]
+fn the_language_of_the_policy_is_spoken_where_nothing_else_is_said() {
+    let place = Place::new("language = 'ja'\n", "");
+    let exec = |options: &[&str]| {
+        let (mut input, mut out, mut err) = (Cursor::new(b"function execute() { null.x }"), Vec::new(), Vec::new());
+        let streams = Streams {
+            input: &mut input,
+            output: &mut out,
+            errors: &mut err,
+            output_is_terminal: false,
+            errors_are_terminal: false,
+            input_is_terminal: false,
+        };
+        let words = [vec!["toolcell".to_owned()], place.words()].concat();
+        let words = words.iter().map(String::as_str).chain(options.iter().copied()).chain(["exec", "-"]);
+        toolcell_cli::run(words, streams, &CancelToken::new());
+        String::from_utf8(err).unwrap()
+    };
+    if std::env::var_os("TOOLCELL_LANG").is_none() {
+        assert!(exec(&[]).starts_with("エラー: "));
+    }
+    assert!(exec(&["--lang", "en"]).starts_with("error: "));
+}
+
+#[test]
+fn init_writes_a_file_to_begin_with_and_overwrites_nothing() {
+    let place = Place::new("", "");
+    fs::remove_file(place.path("user.toml")).unwrap();
+    let (folder, file) = (place.text("project/deep"), place.text("project/deep/toolcell.toml"));
+    let done = toolcell(&["init", &folder]);
+    assert_eq!((done.status, done.out), (0, format!("wrote {file}; it changes nothing yet\n")));
+    assert!(done.err.starts_with("next: toolcell config show --origin"), "{}", done.err);
+    says(&toolcell(&["config", "check", &file]), 0, &format!("{file}: sound\n"), "");
+    fs::write(&file, "# mine\n").unwrap();
+    let done = toolcell(&["init", &folder]);
+    assert!(done.status == 4 && done.err.contains("is there already"), "{}", done.err);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "# mine\n");
+
+    let user = place.text("new/user.toml");
+    let done = toolcell(&["--config", &user, "init", "--user", "--json"]);
+    // The file that is asked for need not be there to be made.
+    assert_eq!(done.json(), json!({ "path": user, "layer": "user" }));
+    assert_eq!(fs::metadata(&user).unwrap().mode() & 0o777, 0o600);
+    assert_eq!(toolcell(&["--config", &user, "config", "check"]).status, 0);
+    assert_eq!(toolcell(&["init", "--user", &folder]).status, 2);
+}
+
+#[test]
+fn approvals_are_listed_granted_refused_and_taken_back() {
+    let place = Place::new("[grants.default]\ntimers = true\n", "");
+    let id = place.waiting("later");
+    let other = place.waiting("sooner");
+    assert_eq!(place.admits("later"), Err("permission-denied"));
+    let done = place.on(&["approvals"]);
+    assert_eq!((done.status, done.out.lines().count()), (0, 2));
+    assert!(done.out.contains(&format!("pending   later ({id}) with no grants, since ")), "{}", done.out);
+    assert!(done.err.starts_with("hint: `toolcell show "), "{}", done.err);
+    let pending = place.on(&["approvals", "list", "--json"]).json();
+    assert_eq!((pending["pending"].as_array().unwrap().len(), &pending["decided"]), (2, &json!([])));
+
+    // The grants are those that the policy gives now: without it, there are none.
+    let plain = ["--dir", &place.text("store")];
+    let done = toolcell(&[&plain[..], &["approvals", "grant", "later"]].concat());
+    says(&done, 0, &format!("approved later ({id}) with no grants\n"), "");
+    assert_eq!(place.admits("later"), Ok(()));
+    says(&place.on(&["approvals", "grant", &id]), 0, &format!("approved later ({id}) with timers\n"), "");
+    let done = place.on(&["approvals", "refuse", "sooner", "--reason", "it is too fast", "--json"]).json();
+    assert_eq!(
+        (&done["name"], &done["decision"], &done["by"]),
+        (&json!("sooner"), &json!("refused"), &json!("command-line: it is too fast"))
+    );
+    let listed = place.on(&["approvals"]).out;
+    assert!(
+        listed.contains(&format!("refused   sooner ({other}) with timers, by command-line: it is too fast, ")),
+        "{listed}"
+    );
+
+    says(&place.on(&["approvals", "revoke", "later"]), 0, &format!("took back what was said to later ({id})\n"), "");
+    assert_eq!(place.on(&["approvals", "revoke", "later", "--json"]).json()["revoked"], 0);
+    assert_eq!(place.admits("later"), Err("permission-denied"));
+
+    for action in ["approve", "refuse", "revoke"] {
+        let done = place.on(&["audit", "--action", action, "--json"]);
+        let last: Value = serde_json::from_str(done.out.lines().next().unwrap()).unwrap();
+        assert_eq!((&last["success"], last["details"]["decidedBy"].is_string()), (&json!(true), true), "{last}");
+    }
+}
+
+#[test]
+fn approvals_of_what_is_not_there_are_refused_and_leave_a_line() {
+    let place = Place::new("", "");
+    assert_eq!(place.on(&["approvals"]).status, 4);
+    assert!(!place.path("store").exists());
+    drop(place.toolbox());
+    says(&place.on(&["approvals"]), 0, "nothing waits for an approval, and nothing was decided\n", "");
+    for verb in ["grant", "refuse", "revoke"] {
+        let done = place.on(&["approvals", verb, "nobody", "--json"]);
+        assert_eq!((done.status, &done.json()["error"]["code"]), (4, &json!("tool-not-found")), "{verb}");
+    }
+    let lines = place.on(&["audit", "--outcome", "failed"]).out;
+    assert_eq!(lines.lines().count(), 2, "{lines}");
+    assert_eq!(place.on(&["approvals", "grant"]).status, 2);
+}
+
+#[test]
+fn shells_complete_commands_options_and_the_names_of_tools() {
+    let place = Place::new("", "");
+    place.waiting("json-to-csv");
+    place.waiting("average");
+    let store = place.text("store");
+    for shell in ["bash", "zsh", "fish"] {
+        let done = toolcell(&["completions", shell]);
+        assert!(done.status == 0 && done.out.contains("COMPLETE") && done.out.contains("toolcell"), "{}", done.out);
+    }
+    assert_eq!(toolcell(&["completions", "csh"]).status, 2);
+    let complete = |words: &[&str]| toolcell_cli::complete(&[&["toolcell", "--dir", &store], words].concat());
+    assert_eq!(complete(&["appr"]), ["approvals"]);
+    assert_eq!(complete(&["approvals", "grant", ""])[..2], ["average", "json-to-csv"]);
+    assert_eq!(complete(&["approvals", "grant", "j"]), ["json-to-csv"]);
+    assert_eq!(complete(&["export", "av"]), ["average"]);
+    assert!(complete(&["config", "show", "--or"]).contains(&"--origin".to_owned()));
+    let none = place.text("none");
+    assert!(!toolcell_cli::complete(&["toolcell", "--dir", &none, "export", ""]).contains(&"average".to_owned()));
+    assert!(!place.path("none").exists());
+}
+
+#[test]
+fn man_prints_the_main_page_or_writes_all() {
+    let done = toolcell(&["man"]);
+    assert!(done.status == 0 && done.out.contains(".TH toolcell 1"), "{}", done.out);
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man/man1");
+    assert_eq!(toolcell(&["man", pages.to_str().unwrap()]).status, 0);
+    for page in ["toolcell.1", "toolcell-approvals-grant.1", "toolcell-exec.1"] {
+        let text = fs::read_to_string(pages.join(page)).unwrap();
+        assert!(text.contains(".SH SYNOPSIS"), "{page}: {text}");
+    }
+}
