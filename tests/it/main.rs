@@ -10,6 +10,7 @@ mod capabilities;
 mod command_line;
 mod command_line_policy;
 mod command_line_store;
+mod command_line_tools;
 mod determinism;
 mod errors;
 mod exchange;

@@ -22,7 +22,7 @@ const FOLDERS: usize = 16;
 /// One source and what is said of it.
 pub(crate) struct Checked {
     pub(crate) path: String,
-    source: String,
+    pub(crate) source: String,
     pub(crate) said: Result<Analysis, Said>,
 }
 
@@ -237,11 +237,7 @@ fn in_json(checked: &Checked) -> String {
 }
 
 fn print_text(checked: &[Checked], quiet: bool, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    let renderer = if streams.output_is_terminal && std::env::var_os("NO_COLOR").is_none() {
-        Renderer::styled()
-    } else {
-        Renderer::plain()
-    };
+    let renderer = renderer(streams);
     let mut counts: BTreeMap<Severity, usize> = BTreeMap::new();
     for one in checked {
         match &one.said {
@@ -302,6 +298,15 @@ fn print_text(checked: &[Checked], quiet: bool, lang: Lang, streams: &mut Stream
     writeln!(streams.output, "{} checked, {refused} refused: {found}", checked.len())
 }
 
+/// Colours are for terminals, and for people who want them.
+pub(crate) fn renderer(streams: &Streams<'_>) -> Renderer {
+    if streams.output_is_terminal && std::env::var_os("NO_COLOR").is_none() {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    }
+}
+
 /// One line about one source: its scores, and what it needs.
 fn summary(checked: &Checked, analysis: &Analysis, lang: Lang) -> String {
     let (safety, quality) = match lang {
@@ -329,7 +334,7 @@ fn summary(checked: &Checked, analysis: &Analysis, lang: Lang) -> String {
 }
 
 /// A finding with the line it is in.
-fn shown(renderer: &Renderer, checked: &Checked, finding: &Finding) -> String {
+pub(crate) fn shown(renderer: &Renderer, checked: &Checked, finding: &Finding) -> String {
     let level = match finding.severity {
         Severity::Critical | Severity::High => Level::ERROR,
         Severity::Medium => Level::WARNING,
@@ -340,7 +345,7 @@ fn shown(renderer: &Renderer, checked: &Checked, finding: &Finding) -> String {
     render(renderer, checked, level, finding.rule.name(), &title, place, finding.suggestion)
 }
 
-fn problem_shown(renderer: &Renderer, checked: &Checked, problem: &Problem, code: &str) -> String {
+pub(crate) fn problem_shown(renderer: &Renderer, checked: &Checked, problem: &Problem, code: &str) -> String {
     let place = (problem.location.start, problem.location.end);
     render(renderer, checked, Level::ERROR, code, &visible(&problem.message), place, "")
 }

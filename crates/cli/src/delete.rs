@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use serde_json::json;
-use toolcell::store::{Step, ToolRef};
-use toolcell::{DeleteError, DeleteTool, IdPrefix, Lang, ToolName, deleted_text};
+use toolcell::store::{Entry, Step, ToolRef};
+use toolcell::{DeleteTool, IdPrefix, Lang, ToolName, deleted_text};
 
-use crate::args::{DeleteArgs, RollBackArgs, UndeleteArgs};
+use crate::args::{DeleteArgs, RollBackArgs, SandboxArgs, UndeleteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::rules::Rules;
@@ -20,22 +20,15 @@ pub(crate) fn run(
     lang: Lang,
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Failure> {
-    let toolbox = open::existing(dir, crate::args::SandboxArgs::one_call(), rules)?;
+    let toolbox = open::existing(dir, SandboxArgs::one_call(), rules)?;
     let mut request = request(args);
-    let mut deleted = toolbox.delete(&request);
-    if let Err(DeleteError::Unconfirmed { id, name }) = &deleted
-        && streams.somebody_is_there()
-    {
-        let question = match lang {
-            Lang::En => format!("Delete `{name}` ({})?", id.short()),
-            Lang::Ja => format!("ツール「{name}」({})を削除しますか?", id.short()),
-        };
-        if person::confirms(&question)? {
-            request.confirm = true;
-            deleted = toolbox.delete(&request);
+    if !request.confirm && streams.somebody_is_there() {
+        // Where there is none to ask about, deleting says so.
+        if let Ok(entry) = toolbox.find(&args.tool) {
+            request.confirm = person::confirms(&question(&entry, lang))?;
         }
     }
-    let step = deleted?;
+    let step = toolbox.delete(&request)?;
     print(&step, &deleted_text(&step, lang), json, streams)?;
     if !json {
         writeln!(
@@ -45,6 +38,14 @@ pub(crate) fn run(
         )?;
     }
     Ok(Exit::Done)
+}
+
+fn question(entry: &Entry, lang: Lang) -> String {
+    let (name, id) = (&entry.name, entry.id.short());
+    match lang {
+        Lang::En => format!("Delete `{name}` ({id})?"),
+        Lang::Ja => format!("ツール「{name}」({id})を削除しますか?"),
+    }
 }
 
 fn request(args: &DeleteArgs) -> DeleteTool {
@@ -63,7 +64,7 @@ pub(crate) fn undelete(
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Failure> {
     let reference = ToolRef::parse(&args.tool)?;
-    let toolbox = open::existing(dir, crate::args::SandboxArgs::one_call(), rules)?;
+    let toolbox = open::existing(dir, SandboxArgs::one_call(), rules)?;
     let step = toolbox.undelete(&reference)?;
     let (name, id) = (&step.name, step.id.short());
     let text = match lang {
@@ -82,7 +83,7 @@ pub(crate) fn roll_back(
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Failure> {
     let name = ToolName::parse(&args.name)?;
-    let toolbox = open::existing(dir, crate::args::SandboxArgs::one_call(), rules)?;
+    let toolbox = open::existing(dir, SandboxArgs::one_call(), rules)?;
     let step = toolbox.roll_back(&name, args.version)?;
     let (name, id, version) = (&step.name, step.id.short(), args.version);
     let text = match lang {

@@ -83,8 +83,10 @@ impl Failure {
             | Self::Policy(_)
             | Self::NoHome
             | Self::Exec(ExecError::Params(_)) => Exit::Usage,
-            Self::NotSigned { .. } | Self::Exec(ExecError::Source(_) | ExecError::Refused(_)) => Exit::Refused,
-            Self::Exec(ExecError::Denied(_) | ExecError::Withheld(_)) => Exit::Refused,
+            Self::NotSigned { .. }
+            | Self::Exec(
+                ExecError::Source(_) | ExecError::Refused(_) | ExecError::Denied(_) | ExecError::Withheld(_),
+            ) => Exit::Refused,
             Self::Store(failure) => exit_of(failure.code),
             Self::Operation(operation) => operation.exit(),
             Self::Interrupted => Exit::Interrupted,

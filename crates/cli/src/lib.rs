@@ -139,7 +139,7 @@ where
             rules.and_then(|rules| run::run(&words, &rules, &dir?, json, lang, &mut streams, cancel))
         }
         Command::List(list) => rules.and_then(|rules| list::run(&list, &rules, &dir?, json, lang, &mut streams)),
-        Command::Show(show) => rules.and_then(|rules| show::run(&show, &rules, &dir?, json, lang, &mut streams)),
+        Command::Show(show) => rules.and_then(|rules| show::run(&show, &rules, &dir?, json, &mut streams)),
         Command::Delete(delete) => {
             rules.and_then(|rules| delete::run(&delete, &rules, &dir?, json, lang, &mut streams))
         }

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use toolcell::{CreateError, DeleteError, FindToolError, Lang, ListToolsError, RunError};
+use toolcell::{CreateError, DeleteError, Lang, ListToolsError, RunError, ShowError};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -25,7 +25,7 @@ pub(crate) enum Operation {
     /// `delete_dynamic_tool`, and the ways back from it.
     Delete(DeleteError),
     /// A tool was only to be looked at.
-    Find(FindToolError),
+    Show(ShowError),
 }
 
 impl Operation {
@@ -35,7 +35,7 @@ impl Operation {
             Self::Run(error) | Self::Interrupted(error) => error.code(),
             Self::List(error) => error.code(),
             Self::Delete(error) => error.code(),
-            Self::Find(error) => error.code(),
+            Self::Show(error) => error.code(),
         }
     }
 
@@ -52,7 +52,7 @@ impl Operation {
             Self::Run(error) | Self::Interrupted(error) => error.hint(),
             Self::List(error) => error.hint().into(),
             Self::Delete(error) => error.hint().into(),
-            Self::Find(error) => error.hint().into(),
+            Self::Show(error) => error.hint().into(),
         }
     }
 
@@ -72,7 +72,7 @@ impl Operation {
             Self::Run(error) | Self::Interrupted(error) => error.to_string(),
             Self::List(error) => error.to_string(),
             Self::Delete(error) => error.to_string(),
-            Self::Find(error) => error.to_string(),
+            Self::Show(error) => error.to_string(),
         }
     }
 
@@ -83,7 +83,7 @@ impl Operation {
             Self::Run(error) | Self::Interrupted(error) => error.to_text(lang),
             Self::List(error) => error.to_text(lang),
             Self::Delete(error) => error.to_text(lang),
-            Self::Find(_) => return None,
+            Self::Show(_) => return None,
         })
     }
 }
@@ -127,5 +127,5 @@ from_operation! {
     RunError => Run;
     ListToolsError => List;
     DeleteError => Delete;
-    FindToolError => Find;
+    ShowError => Show;
 }

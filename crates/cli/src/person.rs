@@ -11,6 +11,7 @@ use inquire::{Confirm, InquireError};
 use toolcell::gate::Approving;
 use toolcell::{Answer, CancelToken, Capabilities, Lang, Person, Question};
 
+use crate::answer::visible;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::table::line;
@@ -78,49 +79,65 @@ const fn asks(question: &Question, lang: Lang) -> &'static str {
     }
 }
 
-/// What the person should know, a line each.
+/// What the person should know, what is longest first, so that the rest stands above the question.
 fn told(question: &Question, lang: Lang) -> String {
-    let id = question.call.tool.map_or_else(String::new, |id| format!(" ({})", id.short()));
-    let name = line(&question.call.tool_name);
-    let arguments: String = question.call.args.to_string().chars().take(ARGUMENTS).collect();
-    let (why, gate) = (line(&question.text), line(&question.gate));
-    let mut text = match (&question.approving, lang) {
-        (Some(_), Lang::En) => format!("`{name}`{id} is to run, and somebody has to approve it: {why}\n"),
-        (Some(_), Lang::Ja) => format!("ツール「{name}」{id}の実行には承認が必要です: {why}\n"),
-        (None, Lang::En) => format!("`{name}`{id} is to run, and the gate `{gate}` asks: {why}\n"),
-        (None, Lang::Ja) => {
-            format!("ツール「{name}」{id}の実行について、フック「{gate}」が確認を求めています: {why}\n")
-        }
-    };
-    let mut say = |label: (&str, &str), what: &str| {
-        let label = if lang == Lang::Ja { label.1 } else { label.0 };
-        text.push_str(&format!("  {label}: {what}\n"));
-    };
-    say(("arguments", "引数"), &line(&arguments));
+    let mut told = Told { lines: Vec::new(), lang };
     if let Some(approving) = &question.approving {
-        approving_told(approving, &mut say);
+        told.source(&approving.source);
     }
-    text
+    told.headline(question);
+    let arguments: String = question.call.args.to_string().chars().take(ARGUMENTS).collect();
+    told.fact("arguments", "引数", &line(&arguments));
+    if let Some(approving) = &question.approving {
+        told.approving(approving);
+    }
+    told.lines.join("\n") + "\n"
 }
 
-fn approving_told(approving: &Approving, say: &mut impl FnMut((&str, &str), &str)) {
-    say(("asks for", "要求"), &capabilities(&approving.asked));
-    say(("is granted", "許可"), &approving.grants.to_string());
-    if approving.findings.is_empty() {
-        say(("finding", "検出"), "-");
+struct Told {
+    lines: Vec<String>,
+    lang: Lang,
+}
+
+impl Told {
+    fn headline(&mut self, question: &Question) {
+        let id = question.call.tool.map_or_else(String::new, |id| format!(" ({})", id.short()));
+        let (name, why, gate) = (line(&question.call.tool_name), line(&question.text), line(&question.gate));
+        self.lines.push(match (&question.approving, self.lang) {
+            (Some(_), Lang::En) => format!("`{name}`{id} is to run, and somebody has to approve it: {why}"),
+            (Some(_), Lang::Ja) => format!("ツール「{name}」{id}の実行には承認が必要です: {why}"),
+            (None, Lang::En) => format!("`{name}`{id} is to run, and the gate `{gate}` asks: {why}"),
+            (None, Lang::Ja) => {
+                format!("ツール「{name}」{id}の実行について、フック「{gate}」が確認を求めています: {why}")
+            }
+        });
     }
-    for finding in &approving.findings {
-        let (place, severity, rule) = (finding.location, finding.severity.name(), finding.rule.name());
-        let what = format!("{severity}: {} ({rule}) {}:{}", line(&finding.message), place.line, place.column);
-        say(("finding", "検出"), &what);
+
+    fn fact(&mut self, en: &str, ja: &str, what: &str) {
+        let label = if self.lang == Lang::Ja { ja } else { en };
+        self.lines.push(format!("  {label}: {what}"));
     }
-    let mut lines = approving.source.lines();
-    for (at, text) in lines.by_ref().take(SOURCE_LINES).enumerate() {
-        say(("source", "ソース"), &format!("{:>3} | {}", at + 1, crate::answer::visible(&text.replace('\r', ""))));
+
+    fn approving(&mut self, approving: &Approving) {
+        self.fact("asks for", "要求", &capabilities(&approving.asked));
+        self.fact("is granted", "許可", &approving.grants.to_string());
+        for finding in &approving.findings {
+            let (place, severity, rule) = (finding.location, finding.severity.name(), finding.rule.name());
+            let what = format!("{severity}: {} ({rule}) at {}:{}", line(&finding.message), place.line, place.column);
+            self.fact("finding", "検出", &what);
+        }
     }
-    let more = lines.count();
-    if more > 0 {
-        say(("source", "ソース"), &format!("{more} more lines: `toolcell show` prints all"));
+
+    fn source(&mut self, source: &str) {
+        let mut lines = source.lines();
+        for (at, text) in lines.by_ref().take(SOURCE_LINES).enumerate() {
+            self.lines.push(format!("{:>3} | {}", at + 1, visible(text)));
+        }
+        let more = lines.count();
+        if more > 0 {
+            self.lines.push(format!("… {more} more lines: `toolcell show` prints them all"));
+        }
+        self.lines.push(String::new());
     }
 }
 

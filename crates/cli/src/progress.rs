@@ -60,7 +60,7 @@ impl Progress {
             state = match state.phase {
                 Phase::Ended => return,
                 Phase::Running if state.bar.is_none() && left.is_zero() => {
-                    state.bar = Some(self.bar(state.last.clone()));
+                    state.bar = Some(self.bar(&state));
                     state
                 }
                 Phase::Running if state.bar.is_none() => {
@@ -71,14 +71,14 @@ impl Progress {
         }
     }
 
-    fn bar(&self, last: Option<String>) -> ProgressBar {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    fn bar(&self, state: &State) -> ProgressBar {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_elapsed(state.since.elapsed());
         // The template is ours; where it was none, the one that is built in does as well.
         if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {elapsed} {wide_msg}") {
             bar.set_style(style);
         }
         bar.set_prefix(self.what.clone());
-        bar.set_message(last.unwrap_or_default());
+        bar.set_message(state.last.clone().unwrap_or_default());
         bar.enable_steady_tick(TICK);
         bar
     }

@@ -315,7 +315,11 @@ impl Toolbox {
             status: entry.map_or(Status::Unverified, |entry| entry.status),
             version: step.number,
             replaced: before.filter(|before| *before != step.id),
-            identical_to: identical.into_iter().map(|entry| (entry.name, entry.id)).collect(),
+            identical_to: identical
+                .into_iter()
+                .filter(|entry| Some(entry.id) != before)
+                .map(|entry| (entry.name, entry.id))
+                .collect(),
             needs_approval,
         })
     }

@@ -16,6 +16,7 @@ mod exec;
 mod list;
 mod run;
 mod running;
+mod show;
 
 mod approve;
 mod cell;
@@ -47,6 +48,7 @@ pub use record::{RunRecord, Size, Used};
 pub use request::{CreateTool, DeleteTool, ListTools, RequestError, RunTool, read_request};
 pub use run::{Explanation, Failed, Ran, RunError, RunOptions};
 pub use running::Running;
+pub use show::{ShowError, Shown, Standing};
 pub use text::deleted_text;
 pub use toolbox::{Toolbox, ToolboxConfig, ToolboxError};
 pub use toolcell_analysis::{

@@ -1,0 +1,478 @@
+//! The commands that make, run, list, show and delete tools: what they say, to people and to programs, and their exit
+//! statuses.
+
+use std::fs;
+use std::io::Cursor;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use toolcell::CancelToken;
+use toolcell_cli::Streams;
+
+use crate::command_line::Done;
+use crate::world::root;
+
+const MEAN: &str = "const execute = ({ numbers, unit }) => \
+    numbers.reduce((a, b) => a + b, 0) / numbers.length + (unit ?? 0)\n";
+const PARAMETERS: &str = r#"{
+    "numbers": {"type": "array", "description": "what to take the mean of", "required": true},
+    "unit": {"type": "string", "description": "what it is in"}
+}"#;
+
+/// A folder with a store in it that is made when it is needed, and files beside that.
+struct Desk {
+    folder: TempDir,
+    lang: &'static str,
+    /// Whether a terminal is looked at.
+    terminal: bool,
+}
+
+impl Desk {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), lang: "en", terminal: false }
+    }
+
+    /// One with `mean` in its store.
+    fn with_mean() -> Self {
+        let desk = Self::new();
+        desk.file("mean.js", MEAN);
+        let words = ["create", "$mean.js", "--description", "Takes a mean", "--parameters", PARAMETERS];
+        assert_eq!(desk.run(&words).status, 0);
+        desk
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    fn run(&self, words: &[&str]) -> Done {
+        self.run_with(words, b"", &CancelToken::new())
+    }
+
+    /// `$` stands for the folder.
+    fn run_with(&self, words: &[&str], input: &[u8], cancel: &CancelToken) -> Done {
+        let folder = self.folder.path().to_str().unwrap();
+        let dir = format!("{folder}/store");
+        let words = words.iter().map(|word| match word.strip_prefix("@$").or(word.strip_prefix('$')) {
+            Some(name) if word.starts_with('@') => format!("@{folder}/{name}"),
+            Some(name) => format!("{folder}/{name}"),
+            None => (*word).to_owned(),
+        });
+        let first = ["toolcell", "--lang", self.lang, "--dir", &dir].map(str::to_owned);
+        let words: Vec<String> = first.into_iter().chain(words).collect();
+        let (mut input, mut out, mut err) = (Cursor::new(input.to_vec()), Vec::new(), Vec::new());
+        let streams = Streams {
+            input: &mut input,
+            output: &mut out,
+            errors: &mut err,
+            output_is_terminal: self.terminal,
+            errors_are_terminal: false,
+            input_is_terminal: false,
+        };
+        let exit = toolcell_cli::run(words, streams, cancel);
+        Done { status: exit.status(), out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap() }
+    }
+
+    /// Makes a tool that returns nothing much.
+    fn tool(&self, name: &str, description: &str, words: &[&str]) -> Value {
+        let first = ["create", "-", "--json", "--name", name, "--description", description];
+        let source = format!("const execute = () => '{name}'");
+        let done = self.run_with(&[&first, words].concat(), source.as_bytes(), &CancelToken::new());
+        assert_eq!((done.status, &*done.err), (0, ""), "{}", done.out);
+        done.json()
+    }
+}
+
+#[track_caller]
+fn check(done: &Done, status: u8, out: &str, err: &str) {
+    assert_eq!((done.status, done.out.as_str(), done.err.as_str()), (status, out, err));
+}
+
+/// What an error is called, and the exit status.
+#[track_caller]
+fn refused(done: &Done, status: u8, code: &str) {
+    let answer = done.json();
+    assert_eq!((done.status, &answer["outcome"], &answer["error"]["code"]), (status, &json!("refused"), &json!(code)));
+    assert!(answer["error"]["message"].as_str().is_some_and(|message| !message.is_empty()), "{}", done.out);
+}
+
+#[test]
+fn create_says_what_it_made_in_the_words_of_the_contract() {
+    let mut desk = Desk::new();
+    desk.file("mean.js", MEAN);
+    let words = ["create", "$mean.js", "--description", "平均値を計算します", "--parameters", PARAMETERS];
+    desk.lang = "ja";
+    let done = desk.run(&words);
+    let id = desk.run(&["show", "mean", "--json"]).json()["id"].as_str().unwrap()[..15].to_owned();
+    assert_eq!((done.status, &*done.err), (0, ""));
+    let head = format!("ツール「mean」を作成しました。\n\nツールID: {id}\n安全性スコア: 1.00\n品質スコア: ");
+    assert!(done.out.starts_with(&head), "{}", done.out);
+    let tail = format!(
+        "検証状態: unverified\n\n説明:\n平均値を計算します\n\nパラメータ:\n- numbers (array): what to take the mean of\n\
+         - unit (string): what it is in\n\n使用方法:\nrun_dynamic_tool({{ tool_id: \"{id}\", parameters: {{ /* ... */ }} }})\n"
+    );
+    assert!(done.out.ends_with(&tail), "{}", done.out);
+}
+
+#[test]
+fn create_takes_a_source_a_request_and_standard_input() {
+    let desk = Desk::new();
+    desk.file("mean.ts", MEAN);
+    let beside = json!({"description": "Takes a mean", "tags": ["math"], "capabilities": ["net"], "expect": 1,
+        "examples": [{"numbers": [1]}], "parameters": serde_json::from_str::<Value>(PARAMETERS).unwrap()});
+    desk.file("mean.json", &beside.to_string());
+    let created = desk.run(&["create", "$mean.ts", "--json"]).json();
+    assert_eq!((&created["name"], &created["version"]), (&json!("mean"), &json!(1)));
+    assert_eq!(
+        (&created["parameters"][0]["name"], &created["parameters"][0]["required"]),
+        (&json!("numbers"), &json!(true))
+    );
+    assert_eq!(created["needsApproval"], "it asks for `net`");
+    let shown = desk.run(&["show", "mean", "--json"]).json();
+    assert_eq!((&shown["tags"], &shown["examples"]), (&json!(["math"]), &json!([{"numbers": [1]}])));
+
+    // What is typed counts more, and a new version says what it replaces.
+    let words =
+        ["create", "$mean.ts", "--replace", "--capabilities", "", "--tags", "a,b", "--generated-from", "a task"];
+    let done = desk.run(&[&words[..], &["--example", "{\"numbers\": [2]}", "--parameters", "@$p.json"]].concat());
+    assert_eq!((done.status, done.err.contains("p.json: no such file")), (4, true), "{}", done.err);
+    desk.file("p.json", r#"{"n": {"type": "string", "enum": ["a", "b"], "default": "a"}}"#);
+    let done = desk.run(&[&words[..], &["--example", "{\"numbers\": [2]}", "--parameters", "@$p.json"]].concat());
+    let old = &created["id"].as_str().unwrap()[..15];
+    check(&done, 0, &done.out, &format!("note: it replaces {old}: `toolcell rollback mean 1` goes back\n"));
+    let shown = desk.run(&["show", "mean", "--json"]).json();
+    assert_eq!((&shown["tags"], &shown["generatedFrom"]), (&json!(["a", "b"]), &json!("a task")));
+    assert_eq!(shown["examples"], json!([{"numbers": [2]}]));
+    let parameter = json!({"name": "n", "type": "string", "description": "", "required": false, "default": "a", "enum": ["a", "b"]});
+    assert_eq!(shown["parameters"], json!([parameter]));
+
+    let request = json!({"name": "twice", "description": "Doubles", "code": "const execute = ({ n }) => 2 * n"});
+    desk.file("twice.json", &request.to_string());
+    assert_eq!(desk.run(&["create", "$twice.json"]).status, 0);
+    let stdin = |words: &[&str], input: &str| {
+        desk.run_with(&[&["create", "-", "--json"], words].concat(), input.as_bytes(), &CancelToken::new())
+    };
+    let named = stdin(&["--name", "thrice"], &format!("\n {request}"));
+    assert_eq!(named.json()["identicalTo"][0]["name"], "twice");
+    // A source may begin with a brace as well.
+    let block = stdin(&["--name", "block", "--description", "d"], "{ let a }\nfunction execute() {}");
+    assert_eq!(block.status, 0, "{}", block.out);
+    refused(&stdin(&[], r#"{"name": "x", "description": "d", "cod": ""}"#), 2, "request-invalid");
+    refused(&stdin(&["--description", "d"], "const execute = () => 1"), 2, "name-required");
+    refused(&stdin(&["--parameters", "-"], ""), 2, "usage");
+}
+
+#[test]
+fn create_says_why_it_made_nothing() {
+    let desk = Desk::with_mean();
+    let undescribed = "error: the request is not understood: `description` is required\nhint: say what it does with \
+        --description, or with `description` in the .json file beside it\n";
+    check(&desk.run(&["create", "$mean.js", "--name", "other"]), 2, "", undescribed);
+    let source = |source: &str, words: &[&str]| {
+        let words = [&["create", "-", "--name", "x", "--description", "d", "--json"], words].concat();
+        desk.run_with(&words, source.as_bytes(), &CancelToken::new())
+    };
+    let done = source("const execute = ({ s }) => eval(s)", &[]);
+    refused(&done, 3, "critical-risk");
+    assert_eq!((&done.json()["error"]["line"], &done.json()["error"]["column"]), (&json!(1), &json!(28)));
+    refused(&source("function execute( {", &[]), 3, "syntax-error");
+    refused(&source("const x = 1", &[]), 3, "tool-missing");
+    refused(&source(" ", &[]), 2, "request-invalid");
+    refused(&source("\0", &[]), 2, "source-invalid");
+    let good = "const execute = () => 1";
+    refused(&source(good, &["--parameters", "{\"n\": {\"type\": \"odd\"}}"]), 2, "parameters-invalid");
+    refused(&source(good, &["--parameters", "{n: 1}"]), 2, "usage");
+    refused(&source(good, &["--example", "]"]), 2, "usage");
+    refused(&source(good, &["--capabilities", "teleport"]), 2, "capabilities-invalid");
+    refused(&desk.run(&["create", "/no/such/file", "--json"]), 4, "file-not-found");
+    desk.file("2x.js", good);
+    refused(&desk.run(&["create", "$2x.js", "--description", "d", "--json"]), 2, "name-invalid");
+    desk.file("odd.js", good);
+    desk.file("odd.json", "{ \"description\": 3 }");
+    let done = desk.run(&["create", "$odd.js"]);
+    assert_eq!((done.status, done.err.contains("odd.json: ")), (2, true), "{}", done.err);
+
+    let id = desk.run(&["show", "mean", "--json"]).json()["id"].as_str().unwrap().to_owned();
+    let hint = "hint: take another name, or replace the tool: its old version stays in its history\n";
+    let taken = format!("error: the tool `mean` exists already: `Mean` is taken: `mean` leads to {id}\n{hint}");
+    check(&desk.run(&["create", "$mean.js", "--name", "Mean", "--description", "d"]), 4, "", &taken);
+}
+
+#[test]
+fn run_prints_the_result_and_nothing_else_on_standard_output() {
+    let desk = Desk::with_mean();
+    let mean = |words: &[&str]| desk.run(&[&["run", "mean"], words].concat());
+    check(&mean(&[r#"{"numbers": [1, 2, 4.5]}"#]), 0, "2.5\n", "");
+    check(&mean(&["numbers=[1,2]"]), 0, "1.5\n", "");
+    // A text that is declared is one, whatever it looks like; what is typed by itself counts more.
+    check(&mean(&[r#"{"numbers": [4], "unit": "m"}"#, "unit=10"]), 0, "410\n", "");
+    check(&mean(&["numbers=[1]", "unit:=\"s\""]), 0, "1s\n", "");
+    desk.file("params.json", "{\"numbers\": [3]}");
+    check(&mean(&["@$params.json"]), 0, "3\n", "");
+    let stdin = desk.run_with(&["run", "mean", "-"], b"{\"numbers\": [7]}", &CancelToken::new());
+    check(&stdin, 0, "7\n", "");
+    let id = desk.run(&["show", "mean", "--json"]).json()["id"].as_str().unwrap().to_owned();
+    check(&desk.run(&["run", &id[..11], "numbers=[8]"]), 0, "8\n", "");
+
+    let text = mean(&["numbers=[1,2]", "--text"]).out;
+    assert!(text.starts_with("Ran the tool `mean`.\n\nTime: ") && text.ends_with("ms\n\nResult:\n1.5\n"), "{text}");
+    let answer = mean(&["numbers=[1,2]", "--json"]).json();
+    assert_eq!((&answer["tool"], &answer["name"]), (&json!(id), &json!("mean")));
+    assert_eq!(
+        (&answer["outcome"], &answer["value"], &answer["value_json"]),
+        (&json!("returned"), &json!(1.5), &json!("1.5"))
+    );
+    assert_eq!((&answer["context"], &answer["suppressed"]), (&json!([]), &json!(false)));
+    assert_eq!(answer["record"].as_str().unwrap().len(), 64);
+    assert!(answer["fuel"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn run_says_why_a_tool_did_not_run_or_failed() {
+    let desk = Desk::with_mean();
+    let missing = "error: required parameters are missing: `numbers`\nhint: call the tool again with these as well\n";
+    check(&desk.run(&["run", "mean"]), 2, "", missing);
+    let nearly = "error: tool not found: there is no tool `meen`; did you mean `mean`?\nhint: `toolcell list` shows all \
+        tools that there are\n";
+    check(&desk.run(&["run", "meen"]), 4, "", nearly);
+    let run = |words: &[&str]| desk.run(&[&["run", "mean", "--json"], words].concat());
+    refused(&run(&["nubers=[]", "numbers=[]"]), 2, "parameters-invalid");
+    refused(&run(&["[1]"]), 2, "parameters-invalid");
+    refused(&run(&["{}", "{}"]), 2, "usage");
+    refused(&run(&["numbers:=[1"]), 2, "usage");
+    refused(&run(&["=1"]), 2, "usage");
+    refused(&run(&["unit=1", "unit=2"]), 2, "usage");
+    refused(&run(&["numbers=[1]", "--timeout-ms", "0"]), 2, "limit-invalid");
+    assert_eq!(run(&["numbers=[1]", "--fuel", "1000"]).json()["stop"], "out-of-fuel");
+    assert_eq!(run(&["numbers=[1]", "--fuel", "1000"]).status, 5);
+    let failed = desk.run(&["run", "mean", "numbers:=[]", "unit:=null"]);
+    assert_eq!(failed.status, 2, "{}", failed.err);
+
+    desk.file("bad.js", "function execute() { console.log('hm\\u001b[31m'); null.x }");
+    assert_eq!(desk.run(&["create", "$bad.js", "--description", "Throws"]).status, 0);
+    let done = desk.run(&["run", "bad"]);
+    let thrown = "hm\\u{1b}[31m\nerror: the tool failed: TypeError: cannot read property 'x' of null\n    at execute (bad:1:56)\n";
+    check(&done, 1, "", thrown);
+    assert_eq!(desk.run(&["run", "bad", "--json"]).json()["error"]["code"], "tool-failed");
+
+    let cancel = CancelToken::new();
+    cancel.cancel();
+    assert_eq!(desk.run_with(&["run", "mean", "numbers=[1]"], b"", &cancel).status, 130);
+    let last = desk.run(&["audit", "--limit", "1"]).out;
+    assert!(last.contains("  run_dynamic_tool  mean ") && last.contains("failed: cancelled"), "{last}");
+    assert_eq!(Desk::new().run(&["run", "mean"]).status, 4);
+}
+
+#[test]
+fn what_nobody_approved_does_not_run_where_nobody_can_be_asked() {
+    let desk = Desk::new();
+    let fixture = root().join("fixtures/tools/fetch_json.js").to_string_lossy().into_owned();
+    let done = desk.run(&["create", &fixture, "--name", "fetch", "--description", "Fetches"]);
+    let id = desk.run(&["show", "fetch", "--json"]).json()["id"].as_str().unwrap()[..15].to_owned();
+    let hint =
+        format!("hint: look at it with `toolcell show {id}`, and approve it with `toolcell approvals grant {id}`\n");
+    let why = "it asks for `net`, `timers`";
+    check(&done, 0, &done.out, &format!("note: somebody has to approve it before it runs: {why}\n{hint}"));
+    let done = desk.run(&["run", "fetch", "url=https://example.com/"]);
+    check(&done, 3, "", &format!("error: permission denied: nobody approved `fetch` ({id}): {why}\n{hint}"));
+    refused(&desk.run(&["run", "fetch", "--json"]), 3, "permission-denied");
+
+    let done = desk.run(&["run", "fetch", "--explain"]);
+    assert!(done.out.starts_with("stage\tverdict\trule\treason\ntool\tfound\tfetch\t"), "{}", done.out);
+    assert!(
+        done.out.ends_with("\t it asks for `net`, `timers`\nsomebody would be asked first\n")
+            || done.out.ends_with("\tit asks for `net`, `timers`\nsomebody would be asked first\n"),
+        "{}",
+        done.out
+    );
+    let answer = desk.run(&["run", "fetch", "--explain", "--json"]).json();
+    let verdicts: Vec<&str> =
+        answer["steps"].as_array().unwrap().iter().map(|step| step["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts[verdicts.len() - 3..], ["withhold", "withhold", "ask"]);
+    assert_eq!((&answer["admitted"], &answer["error"]), (&json!(true), &Value::Null));
+    let answer = desk.run(&["run", "nothing", "--explain", "--json"]);
+    assert_eq!((answer.status, &answer.json()["error"]["code"]), (4, &json!("tool-not-found")));
+}
+
+#[test]
+fn list_is_a_table_for_people_and_tabs_or_json_for_programs() {
+    let desk = Desk::new();
+    let none = desk.run(&["list"]);
+    assert!(none.status == 0 && none.err.ends_with(" yet; `toolcell create` makes one\n"), "{}", none.err);
+    assert_eq!(desk.run(&["list", "--json"]).json(), json!({"tools": [], "total": 0, "more": 0, "next": null}));
+    let one = desk.tool("one", "The first", &["--tags", "math,初"]);
+    let two = desk.tool("two", "The\nsecond", &[]);
+    assert_eq!(desk.run(&["run", "one"]).status, 0);
+    let done = desk.run(&["list", "--sort", "name"]);
+    let used = desk.run(&["show", "one", "--json"]).json()["lastUsedAt"].as_str().unwrap().to_owned();
+    let [one, two] = [one, two].map(|created| created["id"].as_str().unwrap()[..15].to_owned());
+    let confidence = |name: &str| desk.run(&["show", name, "--json"]).json()["confidenceScore"].as_f64().unwrap();
+    let told = format!(
+        "name\tid\tstatus\tsafety\tconfidence\truns\tused\ttags\tdescription\n\
+         one\t{one}\tunverified\t1.00\t{:.2}\t1\t{used}\tmath,初\tThe first\n\
+         two\t{two}\tunverified\t1.00\t{:.2}\t0\t-\t\tThe second\n",
+        confidence("one"),
+        confidence("two")
+    );
+    check(&done, 0, &told, "");
+    let answer = desk.run(&["list", "--json", "--sort", "usage", "--limit", "1"]).json();
+    assert_eq!((&answer["tools"][0]["name"], &answer["total"], &answer["more"]), (&json!("one"), &json!(2), &json!(1)));
+    let next = answer["next"].as_str().unwrap().to_owned();
+    let rest = desk.run(&["list", "--json", "--sort", "usage", "--cursor", &next]).json();
+    assert_eq!((&rest["tools"][0]["name"], &rest["next"]), (&json!("two"), &Value::Null));
+    let done = desk.run(&["list", "--limit", "1"]);
+    assert!(done.err.starts_with("note: 1 more: go on with `--cursor created."), "{}", done.err);
+    assert_eq!(desk.run(&["list", "--all"]).out.lines().count(), 3);
+    for (words, expect) in [
+        (&["--name", "ON"][..], "one"),
+        (&["--tag", "初", "--tag", "none"], "one"),
+        (&["--status", "unverified", "--sort", "name"], "one two"),
+        (&["--min-safety", "0.5", "--sort", "name"], "one two"),
+        (&["--status", "passed"], ""),
+    ] {
+        let answer = desk.run(&[&["list", "--json"], words].concat()).json();
+        let names: Vec<&str> =
+            answer["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        assert_eq!(names.join(" "), expect, "{words:?}");
+    }
+    refused(&desk.run(&["list", "--limit", "0", "--json"]), 2, "filter-invalid");
+    refused(&desk.run(&["list", "--status", "odd", "--json"]), 2, "filter-invalid");
+    refused(&desk.run(&["list", "--cursor", "x", "--json"]), 2, "cursor-invalid");
+    check(
+        &desk.run(&["list", "--name", "zzz"]),
+        0,
+        desk.run(&["list", "--name", "zzz"]).out.as_str(),
+        "note: there is no such tool\n",
+    );
+}
+
+#[test]
+fn japanese_is_aligned_on_a_terminal_and_control_characters_do_not_reach_it() {
+    let mut desk = Desk::new();
+    desk.tool("kana", "ひらがなをカタカナに変換します", &["--tags", "変換"]);
+    desk.tool("plain", "Turns one\u{1b}[31m thing into another, and says how it did that at some length", &[]);
+    (desk.lang, desk.terminal) = ("ja", true);
+    let done = desk.run(&["list"]);
+    assert!(!done.out.contains('\u{1b}') && done.out.starts_with("名前"), "{}", done.out);
+    // Each id begins in the same column, counting wide characters as two.
+    let columns: Vec<usize> = done
+        .out
+        .lines()
+        .map(|line| {
+            let at = line.find(" dt_").map_or_else(|| line.find("ID").unwrap(), |at| at + 1);
+            line[..at].chars().map(|char| if char.is_ascii() { 1 } else { 2 }).sum()
+        })
+        .collect();
+    assert_eq!(columns.len(), 3);
+    assert!(columns.iter().all(|column| *column == columns[0]), "{}", done.out);
+    let text = desk.run(&["list", "--text"]).out;
+    assert!(
+        text.starts_with("# 登録済み動的ツール (2件)\n\n## plain\n- ID: dt_") && !text.contains('\u{1b}'),
+        "{text}"
+    );
+    let shown = desk.run(&["show", "plain"]).out;
+    assert!(
+        shown.contains("Turns one\\u{1b}[31m thing") && !shown.contains('\u{1b}'.to_string().as_str())
+            || shown.contains("\u{1b}[1m"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn show_tells_all_that_is_known_of_a_tool() {
+    let desk = Desk::with_mean();
+    desk.run(&["run", "mean", "numbers=[1]"]);
+    desk.file("new.js", "const execute = ({ n }) => {\n  if (n.unit == 0) { while (true) { n.go() } }\n  return fetch('https://api.example.com/v1/' + n)\n}");
+    let replaced = desk.run(&["create", "$new.js", "--name", "mean", "--description", "Fetches", "--replace"]);
+    assert_eq!(replaced.status, 0, "{}", replaced.err);
+    let out = desk.run(&["show", "mean"]).out;
+    for part in [
+        "asks for  net\nuses      net (api.example.com)\n",
+        "approval  missing: it ",
+        "net         withheld  net is not granted by any rule (built-in)\n",
+        "it never ran\n",
+        "\nversion  event     id ",
+        "\n      2  replaced  dt_",
+        "high: reaches the network: `fetch`\n --> mean:3:10\n  |\n3 |   return fetch('https://api.example.com/v1/' + n)\n  |          ^^^^^\n",
+        "\n1 | const execute = ({ n }) => {\n2 |   if (n.unit",
+    ] {
+        assert!(out.contains(part), "{part:?} is not in\n{out}");
+    }
+    let old = desk.run(&["show", "mean", "--version", "1"]).out;
+    assert!(
+        old.contains("  (its name leads elsewhere, or was deleted)\n")
+            && old.contains("\n1 runs, 1 went well; the last one "),
+        "{old}"
+    );
+    assert!(
+        old.contains("approval  not needed\n") && old.contains("\nparameter  type    default     description\n"),
+        "{old}"
+    );
+    check(&desk.run(&["show", "mean", "--version", "1", "--source"]), 0, MEAN, "");
+    let answer = desk.run(&["show", "mean", "--version", "1", "--json"]).json();
+    assert_eq!((&answer["current"], &answer["approval"]["state"]), (&json!(false), &json!("free")));
+    assert_eq!((&answer["usage"]["runs"], &answer["source"]), (&json!(1), &json!(MEAN)));
+    let id = answer["id"].as_str().unwrap();
+    assert_eq!(desk.run(&["show", &id[..15], "--json"]).json()["id"], id);
+    let answer = desk.run(&["show", "mean", "--json"]).json();
+    assert_eq!(answer["capabilities"]["inferred"], json!({"net": {"named": ["api.example.com"], "unknown": false}}));
+    assert_eq!(
+        (&answer["findings"][0]["endColumn"], &answer["history"][1]["event"]),
+        (&answer["findings"][0]["endColumn"], &json!("replaced"))
+    );
+    refused(&desk.run(&["show", "mean", "--version", "9", "--json"]), 4, "version-not-found");
+    refused(&desk.run(&["show", "meen", "--version", "1", "--json"]), 4, "tool-not-found");
+    refused(&desk.run(&["show", "nothing", "--json"]), 4, "tool-not-found");
+}
+
+#[test]
+fn a_name_is_deleted_given_back_and_rolled_back() {
+    let mut desk = Desk::with_mean();
+    let id = desk.run(&["show", "mean", "--json"]).json()["id"].as_str().unwrap().to_owned();
+    let short = &id[..15];
+    let unconfirmed = "error: to delete, say confirm: true\nhint: say `confirm: true` (--confirm); it can be undeleted \
+        until it is collected\n";
+    check(&desk.run(&["delete", "mean"]), 2, "", unconfirmed);
+    refused(&desk.run(&["delete", "mean", "--json"]), 2, "confirm-required");
+    assert_eq!(desk.run(&["run", "mean", "numbers=[1]"]).status, 0);
+    let hint = "hint: `toolcell undelete mean` brings it back, until `toolcell gc` collects it\n";
+    check(&desk.run(&["delete", short, "--confirm"]), 0, &format!("Deleted the tool `mean` ({short}).\n"), hint);
+    let gone = "error: tool not found: there is no tool `mean`; `mean` was deleted, and comes back with `toolcell \
+        undelete mean`\nhint: `toolcell list` shows all tools that there are\n";
+    check(&desk.run(&["delete", "mean", "--confirm"]), 4, "", gone);
+    check(&desk.run(&["undelete", "mean"]), 0, &format!("Brought the tool `mean` ({short}) back.\n"), "");
+    refused(&desk.run(&["undelete", "mean", "--json"]), 4, "not-deleted");
+    desk.file("mean.js", "const execute = () => 'new'");
+    assert_eq!(desk.run(&["create", "$mean.js", "--description", "d", "--replace"]).status, 0);
+    assert_eq!(desk.run(&["run", "mean"]).out, "new\n");
+    let answer = desk.run(&["rollback", "mean", "1", "--json"]).json();
+    assert_eq!(answer, json!({"id": id, "name": "mean", "version": 5}));
+    assert_eq!(desk.run(&["run", "mean", "numbers=[1]"]).out, "1\n");
+    refused(&desk.run(&["rollback", "mean", "77", "--json"]), 4, "version-not-found");
+    refused(&desk.run(&["rollback", "2x", "1", "--json"]), 2, "name-invalid");
+    let answer = desk.run(&["delete", "mean", "--confirm", "--json"]).json();
+    assert_eq!(answer, json!({"id": id, "name": "mean", "version": 6}));
+    desk.lang = "ja";
+    assert_eq!(desk.run(&["undelete", short]).out, format!("ツール「mean」({short})を元に戻しました。\n"));
+    assert_eq!(desk.run(&["delete", "mean", "--confirm"]).out, format!("ツール「mean」({short})を削除しました。\n"));
+    assert_eq!(desk.run(&["delete", "mean"]).status, 4);
+}
+
+#[test]
+fn nothing_is_made_by_looking_for_it() {
+    let desk = Desk::new();
+    for words in
+        [&["run", "x"][..], &["show", "x"], &["delete", "x", "--confirm"], &["undelete", "x"], &["rollback", "x", "1"]]
+    {
+        let done = desk.run(words);
+        assert!(
+            done.status == 4 && done.err.contains("is no store: there is no such directory"),
+            "{words:?}: {}",
+            done.err
+        );
+    }
+    assert_eq!(desk.run(&["list"]).status, 0);
+    assert_eq!(fs::read_dir(desk.folder.path()).unwrap().count(), 0);
+}
