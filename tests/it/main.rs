@@ -1,6 +1,7 @@
 //! What the product promises. Each module is one promise; [`world`] is the sentence that the tests are written in.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "a test may fail")]
 
+mod desk;
 mod shelf;
 mod world;
 

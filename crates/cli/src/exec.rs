@@ -49,6 +49,19 @@ pub(crate) fn run(
 
 /// The result on standard output, everything else on standard error.
 pub(crate) fn print_text(report: &Report, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    print_aside(report, lang, streams)?;
+    if let Outcome::Returned(Some(value)) = &report.outcome {
+        let text = streams.shown(&value.to_text());
+        writeln!(streams.output, "{text}")?;
+    }
+    for line in lines(&report.outcome, lang) {
+        writeln!(streams.errors, "{}", visible(&line))?;
+    }
+    Ok(())
+}
+
+/// What a tool wrote to its console, and what JSON could not hold.
+pub(crate) fn print_aside(report: &Report, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
     for log in &report.logs {
         writeln!(streams.errors, "{}", visible(&log.text))?;
     }
@@ -56,14 +69,6 @@ pub(crate) fn print_text(report: &Report, lang: Lang, streams: &mut Streams<'_>)
         let word = if lang == Lang::Ja { "警告" } else { "warning" };
         let path = if warning.path.is_empty() { "/" } else { &warning.path };
         writeln!(streams.errors, "{word}: {}: {}", visible(path), visible(&warning.message))?;
-    }
-    if let Outcome::Returned(Some(value)) = &report.outcome {
-        let text = value.to_text();
-        let text = if streams.output_is_terminal { visible(&text) } else { text };
-        writeln!(streams.output, "{text}")?;
-    }
-    for line in lines(&report.outcome, lang) {
-        writeln!(streams.errors, "{}", visible(&line))?;
     }
     Ok(())
 }

@@ -134,7 +134,7 @@ fn columns(lang: Lang) -> Vec<Column> {
         (Fit::Number, 2),
         (Fit::Number, 5),
         (Fit::Text(8), 6),
-        (Fit::Text(16), 0),
+        (Fit::Text(24), 0),
     ];
     titles.into_iter().zip(fits).map(|(title, (fit, spare))| Column { title, fit, spare }).collect()
 }

@@ -154,3 +154,47 @@ pub(crate) fn capabilities(capabilities: &Capabilities) -> String {
     let all: Vec<String> = capabilities.iter().map(one).collect();
     if all.is_empty() { "nothing".to_owned() } else { all.join(", ") }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use serde_json::json;
+    use toolcell::Gates;
+    use toolcell::gate::{GateCall, Verdict};
+
+    use super::*;
+
+    /// Somebody who keeps what they are told, and says no.
+    struct Reads(Lang, Mutex<String>);
+
+    impl Person for Reads {
+        fn ask(&self, question: &Question) -> Answer {
+            *self.1.lock().unwrap() = told(question, self.0);
+            Answer::No { feedback: None }
+        }
+    }
+
+    #[track_caller]
+    fn check(lang: Lang, expect: &str) {
+        let mut gates = Gates::default();
+        gates.before("guard", |_: &GateCall| Verdict::ask("careful\n  arguments: {}\u{1b}[2J"));
+        let args = json!({"text": "a\nb\u{9b}31m\u{202e}"});
+        let call = GateCall::new("odd\u{7}", None, args, jiff::Timestamp::UNIX_EPOCH, "/srv");
+        let reads = Reads(lang, Mutex::default());
+        let _ = gates.admit(call.clone(), Some(&reads)).settle(&call, Some(&reads));
+        assert_eq!(*reads.1.lock().unwrap(), expect);
+    }
+
+    #[test]
+    fn nothing_that_a_tool_says_drives_the_terminal_or_forges_a_line() {
+        let arguments = r#"{"text":"a\nb\u{9b}31m\u{202e}"}"#;
+        let why = r"careful arguments: {}\u{1b}[2J";
+        check(
+            Lang::En,
+            &format!("`odd\\u{{7}}` is to run, and the gate `guard` asks: {why}\n  arguments: {arguments}\n"),
+        );
+        let asks = "の実行について、フック「guard」が確認を求めています";
+        check(Lang::Ja, &format!("ツール「odd\\u{{7}}」{asks}: {why}\n  引数: {arguments}\n"));
+    }
+}

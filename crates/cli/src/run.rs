@@ -60,6 +60,7 @@ pub(crate) fn run(
         let text = serde_json::to_string(&Body::of(ran)).map_err(std::io::Error::from)?;
         writeln!(streams.output, "{text}")?;
     } else if args.text {
+        exec::print_aside(&ran.report, lang, streams)?;
         let text = streams.shown(&ran.to_text(lang));
         writeln!(streams.output, "{text}")?;
     } else {
@@ -228,11 +229,12 @@ fn print_explanation(
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Failure> {
     let Explanation { steps, admitted } = explanation;
+    let asks = admitted.is_ok() && steps.iter().any(|step| step.verdict == "ask");
     if json {
         let refused = admitted.map_err(Failure::from).err();
         let exit = refused.as_ref().map_or(Exit::Done, Failure::exit);
         let error = refused.map(|failure| failure.body());
-        let text = json!({"steps": steps, "admitted": error.is_none(), "error": error});
+        let text = json!({"steps": steps, "admitted": error.is_none(), "asks": asks, "error": error});
         writeln!(streams.output, "{text}")?;
         return Ok(exit);
     }
@@ -243,7 +245,6 @@ fn print_explanation(
     let fits = [Fit::Whole, Fit::Whole, Fit::Text(16), Fit::Text(24)];
     let columns = titles.into_iter().zip(fits).map(|(title, fit)| Column { title, fit, spare: 0 });
     let mut table = Table::new(columns.collect());
-    let asks = steps.iter().any(|step| step.verdict == "ask");
     for step in steps {
         table.row([step.stage.to_owned(), step.verdict, step.rule, step.reason]);
     }

@@ -234,13 +234,14 @@ impl Toolbox {
             say("allow", "it needs no approval".to_owned());
             return Ok(format!("policy {}", mode.name()));
         };
-        let Purpose::Run(person) = purpose else {
-            say(if mode == ApprovalMode::Never { "deny" } else { "ask" }, why);
-            return Ok("nobody".to_owned());
-        };
         if mode == ApprovalMode::Never {
+            say("deny", why.clone());
             return Err(unapproved(entry, &why).into());
         }
+        let Purpose::Run(person) = purpose else {
+            say("ask", why);
+            return Ok("nobody".to_owned());
+        };
         let Some(person) = person else {
             self.ask_later(store, entry.id, grants)?;
             return Err(unapproved(entry, &why).into());
