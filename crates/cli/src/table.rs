@@ -94,21 +94,14 @@ impl Table {
             }
             grid.add_row(cells);
         }
-        let contents = grid.column_max_content_widths();
+        let widths = self.widths(&kept, width);
         for (at, column) in grid.column_iter_mut().enumerate() {
             let gap = if at + 1 == kept.len() { 0 } else { GAP };
             column.set_padding((0, gap));
-            match self.columns[kept[at]].fit {
-                Fit::Whole => {}
-                Fit::Number => column.set_cell_alignment(CellAlignment::Right),
-                Fit::Text(least) => {
-                    let title = columns(self.columns[kept[at]].title);
-                    let least = least.max(title).min(contents.get(at).copied().unwrap_or(0)) + gap;
-                    column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
-                    continue;
-                }
+            column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(widths[at].saturating_add(gap))));
+            if self.columns[kept[at]].fit == Fit::Number {
+                column.set_cell_alignment(CellAlignment::Right);
             }
-            column.set_constraint(ColumnConstraint::ContentWidth);
         }
         let left_out = (0..self.columns.len()).filter(|at| !kept.contains(at)).map(|at| self.columns[at].title);
         Fitted { lines: grid.lines().collect(), left_out: left_out.collect() }
@@ -116,26 +109,51 @@ impl Table {
 
     /// The columns that there is room for.
     fn kept(&self, width: u16) -> Vec<usize> {
+        let needs = self.needs();
+        let mut kept: Vec<usize> = (0..self.columns.len()).collect();
+        loop {
+            let first_to_go = kept.iter().copied().max_by_key(|at| self.columns[*at].spare);
+            match first_to_go.filter(|at| self.columns[*at].spare > 0) {
+                Some(at) if with_gaps(kept.iter().map(|at| needs[*at].0)) > width => kept.retain(|kept| *kept != at),
+                _ => return kept,
+            }
+        }
+    }
+
+    /// How wide these columns become: what is left over goes to those that lack least, so that most are whole.
+    fn widths(&self, kept: &[usize], width: u16) -> Vec<u16> {
+        let needs = self.needs();
+        let mut widths: Vec<u16> = kept.iter().map(|at| needs[*at].0).collect();
+        let lacks = |at: usize| needs[kept[at]].1 - needs[kept[at]].0;
+        let mut rest = width.saturating_sub(with_gaps(widths.iter().copied()));
+        let mut order: Vec<usize> = (0..kept.len()).collect();
+        order.sort_by_key(|at| lacks(*at));
+        for at in order {
+            let more = lacks(at).min(rest);
+            widths[at] += more;
+            rest -= more;
+        }
+        widths
+    }
+
+    /// The least width of each column, and that of its widest text.
+    fn needs(&self) -> Vec<(u16, u16)> {
         let mut grid = Grid::new();
         grid.set_header(self.columns.iter().map(|column| column.title));
         for row in &self.rows {
             grid.add_row(row);
         }
         let contents = grid.column_max_content_widths();
-        let needs = |at: usize| match self.columns[at].fit {
-            Fit::Whole | Fit::Number => contents[at],
-            Fit::Text(least) => least.max(columns(self.columns[at].title)).min(contents[at]),
+        let need = |(column, whole): (&Column, u16)| match column.fit {
+            Fit::Whole | Fit::Number => (whole, whole),
+            Fit::Text(least) => (least.max(columns(column.title)).min(whole), whole),
         };
-        let mut kept: Vec<usize> = (0..self.columns.len()).collect();
-        loop {
-            let all: u16 = kept.iter().map(|at| needs(*at).saturating_add(GAP)).fold(0, u16::saturating_add);
-            let first_to_go = kept.iter().copied().max_by_key(|at| self.columns[*at].spare);
-            match first_to_go.filter(|at| self.columns[*at].spare > 0) {
-                Some(at) if all.saturating_sub(GAP) > width => kept.retain(|kept| *kept != at),
-                _ => return kept,
-            }
-        }
+        self.columns.iter().zip(contents).map(need).collect()
     }
+}
+
+fn with_gaps(widths: impl Iterator<Item = u16>) -> u16 {
+    widths.fold(0, |all: u16, width| all.saturating_add(width).saturating_add(GAP)).saturating_sub(GAP)
 }
 
 /// Text in one line, with its control characters made visible.
