@@ -247,6 +247,28 @@ fn the_gates_of_a_user_are_asked_about_drafts_too() {
 }
 
 #[test]
+fn stored_tools_are_made_and_run_under_the_same_rules() {
+    let place = Place::new("[names]\nreserved = ['bash']\n[store]\ntools = 1\n", OPEN);
+    let file = place.text("twice.js");
+    let create = |name: &str| place.on(&["create", &file, "--name", name, "--description", "Doubles", "--json"]).json();
+    assert_eq!(create("bash")["error"]["code"], "name-reserved");
+    assert_eq!(create("twice")["name"], "twice");
+    assert_eq!(create("thrice")["error"]["code"], "tool-limit-reached");
+    let run = || place.on(&["run", "twice", r#"{"n": 21}"#]);
+    let done = run();
+    assert!(done.status == 3 && done.err.contains("toolcell config trust "), "{}", done.err);
+    place.on(&["config", "trust"]);
+    says(&run(), 0, "42\n", "");
+    fs::write(place.path("user.toml"), "[approval]\nmode = 'ask'\n").unwrap();
+    let done = run();
+    assert!(done.status == 3 && done.err.contains("toolcell approvals grant dt_"), "{}", done.err);
+    place.on(&["approvals", "grant", "twice"]);
+    says(&run(), 0, "42\n", "");
+    fs::write(place.path("user.toml"), SHUT).unwrap();
+    assert!(run().err.contains("gate `shut`"), "{}", run().err);
+}
+
+#[test]
 fn drafts_are_recorded_where_there_is_a_store_and_none_is_made_for_them() {
     let place = Place::new("", "");
     says(&place.exec(), 0, "42\n", "");
@@ -379,7 +401,7 @@ fn shells_complete_commands_options_and_the_names_of_tools() {
     let store = place.text("store");
     for shell in ["bash", "zsh", "fish"] {
         let done = toolcell(&["completions", shell]);
-        assert!(done.status == 0 && done.out.contains("COMPLETE") && done.out.contains("toolcell"), "{}", done.out);
+        assert!(done.status == 0 && done.out.contains("TOOLCELL_COMPLETE"), "{}", done.out);
     }
     assert_eq!(toolcell(&["completions", "csh"]).status, 2);
     let complete = |words: &[&str]| toolcell_cli::complete(&[&["toolcell", "--dir", &store], words].concat());

@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// Language of messages [default: `TOOLCELL_LANG`, else the locale, else en]
+    /// Language of messages [default: `TOOLCELL_LANG`, else that of the policy, else the locale, else en]
     #[arg(long, global = true, value_name = "LANG")]
     lang: Option<LangName>,
 

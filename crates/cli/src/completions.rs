@@ -16,8 +16,8 @@ use crate::args::{Args, CompletionsArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// What the shell says to the program when it wants to be told.
-const VARIABLE: &str = "COMPLETE";
+/// What the shell sets when it wants to be told.
+const VARIABLE: &str = "TOOLCELL_COMPLETE";
 /// How many names of tools are offered.
 const OFFERED: usize = PAGE_LIMIT;
 /// The arguments that are tools, or a name that one has.
@@ -38,8 +38,8 @@ pub(crate) fn answered() -> bool {
     let words: Vec<OsString> = std::env::args_os().collect();
     let asked = CompleteEnv::with_factory(|| command(&words)).var(VARIABLE);
     let here = std::env::current_dir().ok();
-    // What the shell does not understand is not said to it: it would end up on the line that is being typed.
-    asked.try_complete(words.iter().cloned(), here.as_deref()).unwrap_or(true)
+    // Where it is set to something else, that is no reason not to do what is typed.
+    asked.try_complete(words.iter().cloned(), here.as_deref()).unwrap_or(false)
 }
 
 /// What may stand in place of the last word.

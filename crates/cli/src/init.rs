@@ -28,7 +28,8 @@ pub(crate) fn run(
     let (path, text, mode) = if args.user {
         (rules::user_path(places).ok_or(Failure::NoHome)?, USER, 0o600)
     } else {
-        (args.folder.join(rules::FILE), PROJECT, 0o644)
+        let here = args.folder == Path::new(".");
+        (if here { rules::FILE.into() } else { args.folder.join(rules::FILE) }, PROJECT, 0o644)
     };
     write(&path, text, mode)?;
     let shown = path.display().to_string();

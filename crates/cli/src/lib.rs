@@ -4,6 +4,9 @@
 //! [`show`] and [`delete`]; [`exec`], [`check`], [`batch`], [`doctor`], and for the store [`fsck`],
 //! [`bundle`] and [`audit`], are the commands; [`answer`] is what they print of a run, [`failure`] what they print where there was none, and [`exit`] the exit status.
 //!
+//! [`rules`] is what holds here, [`trusted`] whose gates may run, and [`open`] the one way to a toolbox; [`config`], [`init`] and
+//! [`approvals`] are the commands about them. [`completions`] and [`man`] are made of what can be typed.
+//!
 //! Invariant: this is the only crate that knows arguments, streams and exit codes. Results go to stdout, everything
 //! else to stderr.
 #![expect(

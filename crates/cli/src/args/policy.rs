@@ -28,9 +28,10 @@ pub(crate) struct PolicyArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell config show --origin\n  toolcell config check toolcell.toml\n  \
     toolcell config schema > toolcell.schema.json\n  toolcell config trust\n\n\
-    Two files count: the user's, and a `toolcell.toml` that is found upwards from the current folder, up to the home\n\
-    directory or the end of the file system. The project's may only narrow what the user's allows, and its gates run\n\
-    only where `toolcell config trust` was said to exactly that file; until then they deny.")]
+    Two files count: the user's, and a `toolcell.toml` that is found upwards from the current folder,\n\
+    up to the home directory or the end of the file system. The project's may only narrow what the\n\
+    user's allows, and its gates run only where `toolcell config trust` was said to exactly that file;\n\
+    until then they deny.")]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
     pub(crate) command: ConfigCommand,
@@ -79,8 +80,8 @@ pub(crate) struct InitArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell approvals\n  toolcell approvals grant json-to-csv\n  \
     toolcell approvals refuse dt_0123456789ab --reason 'it reads more than it says'\n\n\
-    An approval is of one tool, as it is, with the grants that the policy gives it now. A tool that changes is another\n\
-    tool. `toolcell show NAME` shows all that is known of one.\n\
+    An approval is of one tool, as it is, with the grants that the policy gives it now. A tool that\n\
+    changes is another one. `toolcell show NAME` shows all that is known of it.\n\
     Exit status: 0 done, 3 not approved, 4 there is no such tool")]
 pub(crate) struct ApprovalsArgs {
     #[command(subcommand)]
