@@ -53,12 +53,12 @@ pub fn headline(code: &str, lang: Lang) -> Option<&'static str> {
 /// ```
 /// use toolcell_tool::{Lang, name_taken};
 ///
-/// assert_eq!(name_taken("average", Lang::Ja), "ツール「average」は既に存在します");
+/// assert_eq!(name_taken("average", Lang::Ja), "ツール名「average」は既に存在します");
 /// ```
 #[must_use]
 pub fn name_taken(name: &str, lang: Lang) -> String {
     match lang {
-        Lang::Ja => format!("ツール「{name}」は既に存在します"),
+        Lang::Ja => format!("ツール名「{name}」は既に存在します"),
         Lang::En => format!("the tool `{name}` exists already"),
     }
 }
