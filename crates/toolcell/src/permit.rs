@@ -11,7 +11,7 @@ use toolcell_analysis::{Capabilities, Severity};
 use toolcell_host::{Budget, Params};
 use toolcell_store::audit::{Action, Attempt};
 use toolcell_store::{Approval, Decision as Said, Entry, Fault, Store};
-use toolcell_tool::ToolId;
+use toolcell_tool::{Status, ToolId};
 
 use crate::gate::{Admission, Answer, Context, Decision, GateCall, Person, Question};
 use crate::params::{Args, ParamsError, Schema};
@@ -105,7 +105,7 @@ impl Subject<'_> {
 /// One step of a decision.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Step {
-    /// What decides: `limits`, `grants`, `gate`, `approval`.
+    /// What decides: `limits`, `grants`, `quarantine`, `gate`, `approval`.
     pub stage: &'static str,
     /// Which one: a key of a policy, the name of a gate.
     pub rule: String,
@@ -135,6 +135,7 @@ impl Toolbox {
         steps: &mut Vec<Step>,
     ) -> Result<Permit, NotAdmitted> {
         let grants = self.grants(subject, steps);
+        pass_quarantine(subject, steps)?;
         let (args, admission) = self.pass_gates(subject, args, purpose, steps)?;
         let decided_by = match subject.tool {
             Some((entry, tool)) => self.approved(entry, tool, &grants, args.params(), purpose, steps)?,
@@ -291,6 +292,16 @@ impl Toolbox {
     }
 }
 
+/// Refuses a tool that must not run, whoever approved it before.
+fn pass_quarantine(subject: &Subject<'_>, steps: &mut Vec<Step>) -> Result<(), Denial> {
+    let Some((entry, _)) = subject.tool.filter(|(entry, _)| entry.status == Status::Quarantined) else { return Ok(()) };
+    let reason = format!("`{}` ({}) is in quarantine", entry.name, entry.id.short());
+    let (stage, rule) = ("quarantine", format!("status = \"{}\"", entry.status));
+    steps.push(Step { stage, rule, verdict: "deny".to_owned(), reason: reason.clone() });
+    let hint = format!("look at it with `toolcell show {}`, and at the store with `toolcell fsck`", entry.id.short());
+    Err(Denial { by: stage.to_owned(), reason, hint })
+}
+
 /// What gates denied.
 fn denied(admission: &Admission) -> Result<(), Denial> {
     let Decision::Deny { reason } = &admission.decision else { return Ok(()) };
@@ -306,11 +317,12 @@ pub(crate) fn needs_approval(mode: ApprovalMode, tool: &VettedTool) -> Option<St
         ApprovalMode::Never | ApprovalMode::Ask => return Some("every tool has to be approved".to_owned()),
         ApprovalMode::AutoSafe => {}
     }
-    if let Some(worst) = tool.worst().filter(|finding| finding.severity >= Severity::Medium) {
-        return Some(format!("it has a finding that is {}: {}", worst.severity.name(), worst.message));
-    }
     let asked: Vec<String> = tool.asked().iter().map(|(asked, _)| format!("`{}`", asked.name())).collect();
-    if asked.is_empty() { None } else { Some(format!("it asks for {}", asked.join(", "))) }
+    let asks = (!asked.is_empty()).then(|| format!("it asks for {}", asked.join(", ")));
+    let worst = tool.worst().filter(|finding| finding.severity >= Severity::Medium);
+    let found = worst.map(|worst| format!("it has a finding that is {}: {}", worst.severity.name(), worst.message));
+    let why: Vec<String> = asks.into_iter().chain(found).collect();
+    (!why.is_empty()).then(|| why.join(", and "))
 }
 
 fn unapproved(entry: &Entry, why: &str) -> Denial {
