@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "a test may fail")]
 
 mod desk;
+mod operations;
 mod shelf;
 mod world;
 
@@ -12,6 +13,7 @@ mod command_line;
 mod command_line_policy;
 mod command_line_store;
 mod command_line_tools;
+mod contract;
 mod determinism;
 mod errors;
 mod exchange;

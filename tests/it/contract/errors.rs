@@ -1,0 +1,234 @@
+//! Each row of the error table happens, in both languages and with its own words.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use toolcell::policy::Wanted;
+use toolcell::store::{Registration, Scores, WhenTaken};
+use toolcell::{CancelToken, CreateError, DeleteError, Lang, Notes, Ran, RunError, RunOptions, Verdict, headline};
+
+use super::LANGUAGES;
+use crate::operations::{AUTO, Host, now};
+use crate::shelf::{made, overwrite};
+use crate::world::read;
+
+/// A row of the table.
+struct Row {
+    code: String,
+    ja: String,
+    en: String,
+}
+
+impl Row {
+    fn words(&self, lang: Lang) -> &str {
+        if lang == Lang::Ja { &self.ja } else { &self.en }
+    }
+}
+
+fn rows() -> Vec<Row> {
+    let table = read("fixtures/contract/errors.md");
+    let rows = table.lines().skip(2).map(|line| {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [code, ja, en] = cells.try_into().unwrap_or_else(|_| panic!("{line}"));
+        Row { code: code.trim_matches('`').to_owned(), ja: ja.to_owned(), en: en.to_owned() }
+    });
+    rows.collect()
+}
+
+/// A failure of any operation.
+struct Failure {
+    code: &'static str,
+    text: [String; 2],
+    hint: String,
+}
+
+impl From<CreateError> for Failure {
+    fn from(error: CreateError) -> Self {
+        let text = LANGUAGES.map(|(lang, _)| error.to_text(lang));
+        Self { code: error.code(), text, hint: error.hint().into_owned() }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        let text = LANGUAGES.map(|(lang, _)| error.to_text(lang));
+        Self { code: error.code(), text, hint: error.hint().into_owned() }
+    }
+}
+
+impl From<DeleteError> for Failure {
+    fn from(error: DeleteError) -> Self {
+        let text = LANGUAGES.map(|(lang, _)| error.to_text(lang));
+        Self { code: error.code(), text, hint: error.hint().to_owned() }
+    }
+}
+
+impl From<Ran> for Failure {
+    /// Of the answer, the line of the error.
+    fn from(ran: Ran) -> Self {
+        let text = LANGUAGES.map(|(lang, _)| ran.to_text(lang).split("ms\n").nth(1).unwrap().to_owned());
+        Self { code: ran.value().unwrap_err().code(), text, hint: "there is none".to_owned() }
+    }
+}
+
+/// Makes a tool under this policy, and what comes of it.
+fn create(name: &str, code: &str, policy: &str) -> Failure {
+    let host = Host::under(policy);
+    host.tool("average", "const execute = () => 1");
+    host.create(&json!({ "name": name, "description": "a tool", "code": code })).unwrap_err().into()
+}
+
+/// What a tool with this code fails of, run with these limits.
+fn stop(code: &str, limits: Wanted) -> Failure {
+    run_with(code, &RunOptions { limits, ..RunOptions::default() }).into()
+}
+
+fn run_with(code: &str, options: &RunOptions) -> Ran {
+    let host = Host::under(AUTO);
+    host.tool("tool", code);
+    host.run_as(&json!({ "tool_name": "tool", "parameters": {} }), options).unwrap()
+}
+
+/// What a call of a tool is refused of that takes a number.
+fn call(parameters: &Value) -> Failure {
+    let host = Host::new();
+    host.declares(json!({ "n": { "type": "number", "description": "a number", "required": true } }));
+    host.run("echo", parameters).unwrap_err().into()
+}
+
+/// A tool whose findings are critical, and that got into the store all the same.
+fn critical_in_store() -> Failure {
+    let host = Host::new();
+    let made = made("sly", "const execute = ({ code }) => eval(code)");
+    let (notes, scores) = (Notes::default(), Scores { safety: 1.0, quality: 1.0 });
+    let registration = Registration { spec: &made.spec, notes: &notes, scores, at: now() };
+    host.store().put(&registration, WhenTaken::Refuse).unwrap();
+    host.run("sly", &json!({})).unwrap_err().into()
+}
+
+/// A tool whose source was changed where it is stored.
+fn damaged() -> Failure {
+    let mut host = Host::new();
+    let code = "const execute = () => 1";
+    host.tool("tool", code);
+    let hash = blake3::hash(code.as_bytes()).to_hex();
+    flip(&host.path().join("objects").join(&hash[..2]).join(&hash[2..]));
+    host.reopen();
+    host.run("tool", &json!({})).unwrap_err().into()
+}
+
+/// Changes one bit of a file.
+#[expect(clippy::disallowed_methods, reason = "the file is the test's own")]
+fn flip(path: &Path) {
+    let mut bytes = std::fs::read(path).unwrap();
+    bytes[3] ^= 1;
+    overwrite(path, &bytes);
+}
+
+/// Makes a failure with this code happen.
+fn failure(code: &str) -> Failure {
+    const ONE: &str = "const execute = () => 1";
+    let nothing = Wanted::default();
+    match code {
+        "name-required" => create(" ", ONE, ""),
+        "name-invalid" => create("平均", ONE, ""),
+        "name-taken" => create("Average", ONE, ""),
+        "tool-limit-reached" => create("other", ONE, "[store]\ntools = 1"),
+        "critical-risk" => create("other", "const execute = ({ code }) => eval(code)", ""),
+        "syntax-error" => create("other", "const execute = () => {", ""),
+        "tool-not-found" => Host::new().run("none", &json!({})).unwrap_err().into(),
+        "parameters-missing" => call(&json!({})),
+        "parameters-invalid" => call(&json!({ "n": "many" })),
+        "safety-check-failed" => critical_in_store(),
+        "permission-denied" => {
+            let host = Host::asking(|_| Verdict::deny("not on a Sunday"));
+            host.tool("tool", ONE);
+            host.run("tool", &json!({})).unwrap_err().into()
+        }
+        "integrity" => damaged(),
+        "timeout" => stop(
+            "const execute = () => { let n = 1; while (n >= 0) n = (n + 1) % 7 }",
+            Wanted { timeout_ms: Some(30), ..nothing },
+        ),
+        "out-of-fuel" => stop(
+            "const execute = () => { let n = 1; while (n >= 0) n = (n + 1) % 7 }",
+            Wanted { fuel: Some(1_000_000), ..nothing },
+        ),
+        "out-of-memory" => stop("const execute = () => new Uint8Array(1e9).length", nothing),
+        "output-too-large" => {
+            stop("const execute = () => 'x'.repeat(100)", Wanted { output_bytes: Some(9), ..nothing })
+        }
+        "stalled" => stop("const execute = () => new Promise(() => {})", nothing),
+        "tool-failed" => stop("const execute = () => { throw new Error('no') }", nothing),
+        "cancelled" => {
+            let cancel = CancelToken::new();
+            cancel.cancel();
+            run_with(ONE, &RunOptions { cancel: Some(cancel), ..RunOptions::default() }).into()
+        }
+        "confirm-required" => {
+            let host = Host::new();
+            host.tool("tool", ONE);
+            host.delete(&json!({ "tool_name": "tool" })).unwrap_err().into()
+        }
+        other => panic!("no test makes `{other}` happen"),
+    }
+}
+
+// Rows 4 and 90 of the feature table.
+#[test]
+fn every_row_of_the_error_table_happens_and_begins_with_its_words() {
+    for row in rows() {
+        let failure = failure(&row.code);
+        assert_eq!(failure.code, row.code);
+        assert!(!failure.hint.is_empty(), "{}", row.code);
+        for (text, (lang, _)) in failure.text.iter().zip(LANGUAGES) {
+            let words = row.words(lang).replace("{name}", "average");
+            let error = if lang == Lang::Ja { "エラー" } else { "error" };
+            let Some(rest) = text.strip_prefix(&format!("{error}: {words}")) else {
+                panic!("{}: {text}", row.code);
+            };
+            assert!(rest.is_empty() || rest.starts_with(": "), "{}: {text}", row.code);
+            assert!(!rest.contains(&words), "{} says it twice: {text}", row.code);
+            assert!(!text.contains('\n') && !text.ends_with(['.', ':', ' ']), "{}: {text}", row.code);
+        }
+    }
+}
+
+#[test]
+fn the_words_are_those_of_the_table() {
+    for row in rows() {
+        for (lang, _) in LANGUAGES {
+            let words = match &*row.code {
+                "name-taken" => Some(toolcell_tool::name_taken("{name}", lang)),
+                code => headline(code, lang).map(str::to_owned),
+            };
+            assert_eq!(words.as_deref(), Some(row.words(lang)), "{}", row.code);
+        }
+    }
+    assert_eq!(rows().len(), 20);
+}
+
+#[test]
+fn the_detail_names_what_is_wrong_the_limit_and_the_place() {
+    for (code, detail) in [
+        ("name-required", "a tool needs a name"),
+        ("name-invalid", "`平均` is no name of a tool: it must start with an ASCII letter"),
+        ("tool-limit-reached", "there are 1 tools, which is the limit"),
+        ("tool-not-found", "there is no tool `none`"),
+        ("parameters-missing", "`n`"),
+        ("parameters-invalid", "/n is \"many\" (string), expected number"),
+        ("permission-denied", "not on a Sunday"),
+        ("timeout", "the tool ran longer than 30 ms"),
+        ("out-of-fuel", "the tool burned all of its 1000000 units of fuel"),
+        ("out-of-memory", "the tool needs more than 67108864 bytes of memory"),
+        ("output-too-large", "the result is longer than 9 bytes"),
+        ("tool-failed", "Error: no"),
+    ] {
+        let [ja, _] = failure(code).text;
+        assert!(ja.ends_with(&format!(": {detail}")), "{code}: {ja}");
+    }
+    let [ja, _] = failure("syntax-error").text;
+    assert!(ja.contains("line 1") || ja.contains("1:"), "{ja}");
+    let [ja, _] = failure("name-taken").text;
+    assert!(ja.contains("dt_"), "{ja}");
+}

@@ -1,0 +1,268 @@
+//! Every attempt leaves one line and, where something was to run, one record, and neither tells what was said in it.
+
+use serde_json::{Value, json};
+use toolcell::gate::{GateCall, GateEnd};
+use toolcell::policy::Wanted;
+use toolcell::store::{Registration, Scores, WhenTaken};
+use toolcell::{Budget, CancelToken, Draft, Gates, Notes, Params, Precheck, Revision, Run, RunOptions, Verdict};
+
+use super::{Host, now, request};
+use crate::shelf::{files_below, made_with};
+
+/// A host where everything can be tried. A tool that is called with `gate` meets a gate.
+fn host() -> Host {
+    let mut gates = Gates::default();
+    gates.before("before", |call: &GateCall| match call.args["gate"].as_str() {
+        Some("denies") => Verdict::deny("no"),
+        Some("asks") => Verdict::ask("well?"),
+        Some("panics") => panic!("the gate fell"),
+        Some("changes") => Verdict::allow().with_args(json!([])),
+        _ => Verdict::no_objection(),
+    });
+    gates.after("after", |call: &GateCall, _: &GateEnd| {
+        assert!(call.args["gate"] != "withholds", "the gate fell");
+        Revision::keep()
+    });
+    let host = Host::with("[limits]\nfuel = 500_000_000\ntimeout_ms = 20_000", gates);
+    host.tool("one", "const execute = () => 1");
+    host.tool("two", "const execute = () => 2");
+    host.tool("throws", "const execute = () => { throw new Error('no') }");
+    host.tool("forever", "const execute = () => { let n = 1; while (n >= 0) n = (n + 1) % 7 }");
+    host.tool("stalls", "const execute = () => new Promise(() => {})");
+    host.tool("greedy", "const execute = ({ size }) => new Uint8Array(size).length");
+    host.tool("wordy", "const execute = () => 'x'.repeat(2e6)");
+    host.tool("chatty", "const execute = () => { console.log('x'.repeat(1e5)) }");
+    host.tool("waits", "const execute = () => setTimeout(() => {}, 1)");
+    host.declares(json!({ "n": { "type": "number", "description": "a number", "required": true } }));
+    for (name, source, parameters) in [
+        ("sly", "const execute = ({ code }) => eval(code)", Value::Null),
+        ("torn", "const execute = () => 1", json!({ "n": { "type": "nonsense" } })),
+    ] {
+        let (made, notes) = (made_with(name, source, parameters, Value::Null), Notes::default());
+        let scores = Scores { safety: 1.0, quality: 1.0 };
+        host.store()
+            .put(&Registration { spec: &made.spec, notes: &notes, scores, at: now() }, WhenTaken::Refuse)
+            .unwrap();
+    }
+    host
+}
+
+fn cancelled() -> RunOptions {
+    let cancel = CancelToken::new();
+    cancel.cancel();
+    RunOptions { cancel: Some(cancel), ..RunOptions::default() }
+}
+
+#[test]
+fn each_run_leaves_one_line_and_one_record_however_it_ends() {
+    let host = host();
+    let fuel = |fuel| RunOptions { limits: Wanted { fuel: Some(fuel), ..Wanted::default() }, ..RunOptions::default() };
+    let plain = RunOptions::default;
+    let call = |tool: &str| json!({ "tool_name": tool, "parameters": {} });
+    let gate = |gate: &str| json!({ "tool_name": "one", "parameters": { "gate": gate } });
+    let damaged = json!({ "tool_name": "two", "parameters": {} });
+    let two = blake3::hash(b"const execute = () => 2").to_hex();
+    std::fs::remove_file(host.path().join("objects").join(&two[..2]).join(&two[2..])).unwrap();
+    for (fields, options, outcome, code) in [
+        (call("one"), plain(), "returned", ""),
+        (call("throws"), plain(), "threw", "tool-failed"),
+        (json!({ "tool_name": "forever", "parameters": {}, "timeout_ms": 5 }), plain(), "stopped", "timeout"),
+        (call("forever"), fuel(2_000_000), "stopped", "out-of-fuel"),
+        (call("stalls"), plain(), "stopped", "stalled"),
+        (json!({ "tool_name": "greedy", "parameters": { "size": 1e9 } }), plain(), "stopped", "out-of-memory"),
+        (call("wordy"), plain(), "stopped", "output-too-large"),
+        (call("chatty"), plain(), "stopped", "console-too-large"),
+        (call("one"), cancelled(), "stopped", "cancelled"),
+        (json!({ "parameters": {} }), plain(), "refused", "request-invalid"),
+        (call("none"), plain(), "refused", "tool-not-found"),
+        (call("../../x"), plain(), "refused", "tool-not-found"),
+        (
+            json!({ "tool_name": "one", "tool_id": "dt_00000000", "parameters": {} }),
+            plain(),
+            "refused",
+            "tool-not-found",
+        ),
+        (json!({ "tool_name": "one", "parameters": {}, "timeout_ms": 0 }), plain(), "refused", "limit-invalid"),
+        (call("echo"), plain(), "refused", "parameters-missing"),
+        (json!({ "tool_name": "echo", "parameters": { "n": [] } }), plain(), "refused", "parameters-invalid"),
+        (call("torn"), plain(), "refused", "parameters-invalid"),
+        (call("sly"), plain(), "refused", "safety-check-failed"),
+        (call("waits"), plain(), "refused", "permission-denied"),
+        (gate("denies"), plain(), "refused", "permission-denied"),
+        (gate("asks"), plain(), "refused", "permission-denied"),
+        (gate("panics"), plain(), "refused", "permission-denied"),
+        (gate("changes"), plain(), "refused", "permission-denied"),
+        (gate("withholds"), plain(), "refused", "result-withheld"),
+        (damaged, plain(), "refused", "integrity"),
+    ] {
+        let before = host.lines().len();
+        let hash = match host.run_as(&fields, &options) {
+            Ok(ran) => ran.record,
+            Err(error) => {
+                assert_eq!(error.code(), code, "{fields}: {error}");
+                None
+            }
+        };
+        let lines = host.lines();
+        assert_eq!(lines.len(), before + 1, "{fields}");
+        let line = lines.last().unwrap();
+        let said = (&*line.action, line.success, line.error.as_deref().unwrap_or_default());
+        assert_eq!(said, ("run_dynamic_tool", outcome == "returned", code), "{fields}");
+        assert_eq!(line.details["outcome"], outcome, "{fields}");
+        let record = host.record(line).unwrap();
+        assert_eq!((&*record.outcome, record.code.as_deref().unwrap_or_default()), (outcome, code), "{fields}");
+        assert_eq!((record.caller.as_str(), record.at), ("host", now()));
+        if let Some(hash) = hash {
+            assert_eq!(
+                host.store().record(hash).unwrap(),
+                host.store().record_of(record.run.parse().unwrap()).unwrap()
+            );
+        }
+    }
+    check_counts(&host);
+}
+
+/// As many records as lines of runs, for each tool, and nothing left in the journal.
+fn check_counts(host: &Host) {
+    let lines = host.lines();
+    for tool in host.list(&json!({ "limit": 1000 })).tools {
+        let about = lines.iter().filter(|line| line.tool == Some(tool.id) && line.details.contains_key("run")).count();
+        assert_eq!(host.store().records(tool.id, 1000).unwrap().len(), about, "{}", tool.name);
+    }
+    assert!(host.store().interrupted_runs().unwrap().is_empty());
+    assert!(host.store().audit().verify(None).unwrap().is_clean());
+}
+
+#[test]
+fn the_other_operations_leave_one_line_each() {
+    let host = Host::new();
+    let made = |name: &str, code: &str| host.create(&json!({ "name": name, "description": "d", "code": code })).is_ok();
+    let reference = |text: &str| toolcell::store::ToolRef::parse(text).unwrap();
+    let name = toolcell::ToolName::parse("one").unwrap();
+    assert!(made("one", "const execute = () => 1"));
+    assert!(!made("one", "const execute = () => 1"));
+    assert!(!made("bad", "const execute = ({ code }) => eval(code)"));
+    let _ = host.list(&json!({}));
+    assert!(host.toolbox().list(&request(&json!({ "limit": 0 }))).is_err());
+    assert!(host.delete(&json!({ "tool_name": "one" })).is_err());
+    assert!(host.delete(&json!({ "tool_name": "one", "confirm": true })).is_ok());
+    assert!(host.delete(&json!({ "tool_name": "one", "confirm": true })).is_err());
+    assert!(host.toolbox().undelete(&reference("one")).is_ok());
+    assert!(host.toolbox().undelete(&reference("one")).is_err());
+    assert!(host.toolbox().roll_back(&name, 1).is_ok());
+    assert!(host.toolbox().roll_back(&name, 99).is_err());
+    let said: Vec<String> = host
+        .lines()
+        .iter()
+        .map(|line| format!("{} {}", line.action, line.error.as_deref().unwrap_or("done")))
+        .collect();
+    let expected = [
+        "create_tool done",
+        "create_tool name-taken",
+        "create_tool critical-risk",
+        "list_dynamic_tools done",
+        "list_dynamic_tools filter-invalid",
+        "delete_dynamic_tool confirm-required",
+        "delete_dynamic_tool done",
+        "delete_dynamic_tool tool-not-found",
+        "undelete done",
+        "undelete not-deleted",
+        "rollback done",
+        "rollback version-not-found",
+    ];
+    assert_eq!(said, expected);
+    assert!(host.store().audit().verify(None).unwrap().is_clean());
+}
+
+#[test]
+fn a_draft_leaves_one_line_and_one_record_as_well() {
+    let host = host();
+    let exec = |source: &str, params: &str, budget: Budget| {
+        let draft = Draft::from_bytes("draft", source.as_bytes()).unwrap();
+        let done = host.toolbox().exec(
+            &draft,
+            &Params::parse(params.to_owned()).unwrap(),
+            &budget,
+            &Run::default(),
+            Precheck::Critical,
+        );
+        let line = host.lines().pop().unwrap();
+        let record = host.record(&line).unwrap();
+        assert_eq!((&*line.action, &*record.action), ("exec", "exec"));
+        let code = done.map_or_else(|error| error.code().to_owned(), |_| record.code.clone().unwrap_or_default());
+        assert_eq!(code, line.error.unwrap_or_default());
+        format!("{} {code}", record.outcome)
+    };
+    let plain = Budget::default();
+    let before = host.lines().len();
+    assert_eq!(exec("const execute = () => 1", "{}", plain), "returned ");
+    assert_eq!(exec("const execute = () => { throw 1 }", "{}", plain), "threw tool-failed");
+    assert_eq!(
+        exec(
+            "const execute = () => { let n = 1; while (n >= 0) n = (n + 1) % 7 }",
+            "{}",
+            Budget { fuel: 1_000_000, ..plain }
+        ),
+        "stopped out-of-fuel"
+    );
+    assert_eq!(exec("const execute = () => {", "{}", plain), "refused syntax-error");
+    assert_eq!(exec("const execute = ({ code }) => eval(code)", "{}", plain), "refused safety-check-failed");
+    assert_eq!(exec("const execute = () => 1", r#"{"gate":"denies"}"#, plain), "refused permission-denied");
+    assert_eq!(exec("const execute = () => 1", r#"{"gate":"panics"}"#, plain), "refused permission-denied");
+    assert_eq!(exec("const execute = () => 1", r#"{"gate":"withholds"}"#, plain), "refused result-withheld");
+    assert_eq!(exec("const execute = () => 1", "{}", Budget { fuel: 0, ..plain }), "refused limit-invalid");
+    assert_eq!(host.lines().len(), before + 9);
+    check_counts(&host);
+}
+
+// Rows 20 and 87 of the feature table.
+#[test]
+fn a_secret_that_was_a_parameter_is_in_no_file() {
+    const SECRET: &str = "Vq7-tiger-lily-Zx93";
+    let mut host = host();
+    host.tool("keep", "const execute = ({ secret }) => secret.length");
+    host.tool("tell", "const execute = ({ secret }) => { console.log(secret); throw new Error(secret) }");
+    host.tool("give", "const execute = ({ secret }) => secret");
+    for (tool, parameters) in [
+        ("keep", json!({ "secret": SECRET })),
+        ("tell", json!({ "secret": SECRET })),
+        ("give", json!({ "secret": SECRET })),
+        ("keep", json!({ "secret": SECRET, "gate": "denies" })),
+        ("keep", json!({ "secret": SECRET, "gate": "panics" })),
+        ("echo", json!({ "n": SECRET })),
+        ("echo", json!({ SECRET: 1 })),
+        ("sly", json!({ "code": SECRET })),
+        ("waits", json!({ "secret": SECRET })),
+    ] {
+        let _ = host.run(tool, &parameters);
+    }
+    let draft = Draft::from_bytes("draft", b"const execute = ({ secret }) => { throw secret }").unwrap();
+    let params = Params::parse(json!({ "secret": SECRET }).to_string()).unwrap();
+    let _ = host.toolbox().exec(&draft, &params, &Budget::default(), &Run::default(), Precheck::Critical);
+    host.toolbox = None;
+    let files = files_below(host.path());
+    assert!(files.len() > 10);
+    for file in files {
+        #[expect(clippy::disallowed_methods, reason = "the files are the test's own")]
+        let bytes = std::fs::read(&file).unwrap();
+        assert!(!bytes.windows(SECRET.len()).any(|window| window == SECRET.as_bytes()), "{}", file.display());
+    }
+}
+
+// Row 9 of the feature table.
+#[test]
+fn a_byte_that_flipped_is_refused_and_told() {
+    let mut host = Host::new();
+    let code = "const execute = () => 'whole'";
+    let id = host.tool("tool", code).id;
+    let _ = host.run("tool", &json!({})).unwrap();
+    let hash = blake3::hash(code.as_bytes()).to_hex();
+    let path = host.path().join("objects").join(&hash[..2]).join(&hash[2..]);
+    crate::shelf::overwrite(&path, code.replace("whole", "whale").as_bytes());
+    host.reopen();
+    let error = host.run("tool", &json!({})).unwrap_err();
+    assert_eq!(error.code(), "integrity");
+    let line = host.lines().pop().unwrap();
+    assert_eq!((line.tool, line.error.as_deref()), (Some(id), Some("integrity")));
+    assert!(!error.hint().is_empty());
+}

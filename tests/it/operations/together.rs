@@ -1,0 +1,110 @@
+//! Many hosts on one directory: one wins, the others are told, and nobody sees half of anything.
+
+use std::sync::Barrier;
+
+use serde_json::json;
+use toolcell::{CreateTool, Created, DeleteTool, RunOptions, RunTool, Toolbox};
+
+use super::{Host, request, value};
+
+fn create(toolbox: &Toolbox, name: &str, number: usize) -> Result<Created, toolcell::CreateError> {
+    let code = format!("const execute = () => {number}");
+    toolbox.create(&request::<CreateTool>(&json!({ "name": name, "description": "d", "code": code })))
+}
+
+// Row 95 of the feature table.
+#[test]
+fn of_two_hosts_that_create_a_name_one_wins_and_the_other_is_told_by_whom() {
+    let host = Host::new();
+    for round in 0..8 {
+        let name = format!("tool-{round}");
+        let (start, others) = (Barrier::new(4), [host.another(), host.another()]);
+        let done: Vec<_> = std::thread::scope(|scope| {
+            // Two hosts, and two threads of each.
+            let threads = (0..4).map(|number| {
+                let (start, toolbox, name) = (&start, &others[number % 2], &name);
+                scope.spawn(move || {
+                    start.wait();
+                    create(toolbox, name, number)
+                })
+            });
+            let threads: Vec<_> = threads.collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let (won, lost): (Vec<_>, Vec<_>) = done.into_iter().partition(Result::is_ok);
+        let won: Vec<Created> = won.into_iter().map(Result::unwrap).collect();
+        let [won] = &*won else { panic!("{} of them won", won.len()) };
+        for error in lost.into_iter().map(Result::unwrap_err) {
+            assert_eq!(error.code(), "name-taken");
+            assert!(error.to_string().contains(&won.id.to_string()), "{error}");
+        }
+        assert_eq!(host.list(&json!({ "name": name })).tools[0].id, won.id);
+    }
+}
+
+// Row 13 of the feature table.
+#[test]
+fn two_hosts_that_create_fifty_tools_each_leave_a_hundred() {
+    let host = Host::new();
+    let others = [host.another(), host.another()];
+    std::thread::scope(|scope| {
+        for (number, toolbox) in others.iter().enumerate() {
+            scope.spawn(move || {
+                for tool in 0..50 {
+                    create(toolbox, &format!("tool-{number}-{tool}"), tool).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(host.list(&json!({})).total, 100);
+    assert_eq!(value(&host.run("tool-1-49", &json!({})).unwrap()), 49);
+    let created = host.lines().iter().filter(|line| line.action == "create_tool" && line.success).count();
+    assert_eq!(created, 100);
+    assert!(host.store().audit().verify(None).unwrap().is_clean());
+}
+
+// Row 95 of the feature table.
+#[test]
+fn a_tool_that_is_deleted_while_it_runs_ends_well_or_was_never_found() {
+    let host = Host::new();
+    let other = host.another();
+    let mut found = 0;
+    for round in 0..10 {
+        create(host.toolbox(), "tool", round).unwrap();
+        let start = Barrier::new(2);
+        let ran = std::thread::scope(|scope| {
+            let running = scope.spawn(|| {
+                start.wait();
+                host.toolbox()
+                    .run(&request::<RunTool>(&json!({ "tool_name": "tool", "parameters": {} })), &RunOptions::default())
+            });
+            start.wait();
+            other.delete(&request::<DeleteTool>(&json!({ "tool_name": "tool", "confirm": true }))).unwrap();
+            running.join().unwrap()
+        });
+        match ran {
+            Ok(ran) => {
+                found += 1;
+                assert_eq!(value(&ran), round);
+            }
+            Err(error) => assert_eq!(error.code(), "tool-not-found", "{error}"),
+        }
+    }
+    let runs = host.lines().iter().filter(|line| line.action == "run_dynamic_tool").count();
+    assert_eq!(runs, 10, "{found} of them found the tool");
+}
+
+#[test]
+fn a_new_version_is_what_the_other_host_runs_next() {
+    let host = Host::new();
+    let other = host.another();
+    create(host.toolbox(), "tool", 1).unwrap();
+    let run = || {
+        let request = request::<RunTool>(&json!({ "tool_name": "tool", "parameters": {} }));
+        value(&other.run(&request, &RunOptions::default()).unwrap())
+    };
+    assert_eq!(run(), 1);
+    let fields = json!({ "name": "tool", "description": "d", "code": "const execute = () => 2", "replace": true });
+    host.create(&fields).unwrap();
+    assert_eq!(run(), 2);
+}
