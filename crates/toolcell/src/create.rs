@@ -12,7 +12,7 @@ use serde_json::Value;
 use toolcell_analysis::{Finding, Shape};
 use toolcell_host::{NoOperations, Outcome, Params, Run};
 use toolcell_store::audit::{Action, Attempt, Failure};
-use toolcell_store::{Fault, FindError, NameStepError, Registration, Scores, ToolRef, WhenTaken};
+use toolcell_store::{Entry, Fault, FindError, NameStepError, Registration, Scores, ToolRef, WhenTaken};
 use toolcell_tool::{Draft, DraftError, NameError, Notes, NotesError, SpecError, Status, ToolId, ToolName, ToolSpec};
 
 use crate::params::{Parameter, Schema, SchemaError};
@@ -214,14 +214,19 @@ impl Toolbox {
         self.kept_as_tool(&tool, &schema, &notes, before, when_taken, at)
     }
 
-    /// The tool that the name leads to. Where it is taken, this is the end.
+    /// The tool that the name leads to. Where it is taken, this is the end, unless what was stored is damaged: whoever
+    /// has the tool still may make it again, and the store sees whether it is the same.
     fn before(&self, name: &ToolName, when_taken: WhenTaken) -> Result<Option<ToolId>, CreateError> {
-        match self.shelf()?.find(&ToolRef::Name(name.clone())) {
-            Ok(entry) if when_taken == WhenTaken::Refuse => Err(CreateError::Step(NameStepError::Taken {
-                name: name.clone(),
-                existing_name: entry.name.as_str().to_owned(),
-                existing: entry.id,
-            })),
+        let store = self.shelf()?;
+        let is_damaged = |entry: &Entry| matches!(store.spec(entry), Err(Fault::Object { .. }));
+        match store.find(&ToolRef::Name(name.clone())) {
+            Ok(entry) if when_taken == WhenTaken::Refuse && !is_damaged(&entry) => {
+                Err(CreateError::Step(NameStepError::Taken {
+                    name: name.clone(),
+                    existing_name: entry.name.as_str().to_owned(),
+                    existing: entry.id,
+                }))
+            }
             Ok(entry) => Ok(Some(entry.id)),
             Err(FindError::Unknown(_)) => Ok(None),
             Err(FindError::Fault(fault)) => Err(fault.into()),
