@@ -11,6 +11,7 @@ mod list;
 mod parameters;
 mod roads;
 mod run;
+mod running;
 mod together;
 
 use std::path::Path;
@@ -132,7 +133,7 @@ impl Host {
     }
 
     /// Makes a tool that returns what it gets, and declares this.
-    pub(crate) fn declares(&self, parameters: Value) -> Created {
+    pub(crate) fn declares(&self, parameters: &Value) -> Created {
         let code = "const execute = (params) => params";
         let fields = json!({ "name": "echo", "description": "a tool", "code": code, "parameters": parameters });
         self.create(&fields).unwrap()

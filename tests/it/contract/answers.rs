@@ -114,8 +114,7 @@ fn check_result(code: &str, result: &str) {
     for (lang, _) in LANGUAGES {
         let template = Template::named("run_dynamic_tool", lang);
         let expected = template.filled(&[("name", "tool"), ("ms", &milliseconds(&ran)), ("result", result)]);
-        // What ends a text is not told apart from what ends its last line.
-        assert_eq!(ran.to_text(lang), expected.trim_end_matches('\n'), "{code}");
+        assert_eq!(ran.to_text(lang), expected, "{code}");
     }
 }
 
@@ -126,6 +125,7 @@ fn milliseconds(ran: &Ran) -> String {
 #[test]
 fn a_result_is_told_as_it_is_or_as_pretty_json() {
     check_result("const execute = () => 'dlroW\\nolleH'", "dlroW\nolleH");
+    check_result("const execute = () => '\\na\\n\\n'", "\na\n\n");
     check_result("const execute = () => 3.5", "3.5");
     check_result("const execute = () => null", "null");
     check_result("const execute = () => undefined", "");

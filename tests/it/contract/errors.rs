@@ -92,7 +92,7 @@ fn run_with(code: &str, options: &RunOptions) -> Ran {
 /// What a call of a tool is refused of that takes a number.
 fn call(parameters: &Value) -> Failure {
     let host = Host::new();
-    host.declares(json!({ "n": { "type": "number", "description": "a number", "required": true } }));
+    host.declares(&json!({ "n": { "type": "number", "description": "a number", "required": true } }));
     host.run("echo", parameters).unwrap_err().into()
 }
 

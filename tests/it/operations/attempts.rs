@@ -1,10 +1,16 @@
 //! Every attempt leaves one line and, where something was to run, one record, and neither tells what was said in it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use toolcell::gate::{GateCall, GateEnd};
 use toolcell::policy::Wanted;
 use toolcell::store::{Registration, Scores, WhenTaken};
-use toolcell::{Budget, CancelToken, Draft, Gates, Notes, Params, Precheck, Revision, Run, RunOptions, Verdict};
+use toolcell::{
+    Answer, Budget, CancelToken, Draft, Gates, Notes, Params, Person, Precheck, Question, Revision, Run, RunOptions,
+    Verdict,
+};
 
 use super::{Host, now, request};
 use crate::shelf::{files_below, made_with};
@@ -33,7 +39,7 @@ fn host() -> Host {
     host.tool("wordy", "const execute = () => 'x'.repeat(2e6)");
     host.tool("chatty", "const execute = () => { console.log('x'.repeat(1e5)) }");
     host.tool("waits", "const execute = () => setTimeout(() => {}, 1)");
-    host.declares(json!({ "n": { "type": "number", "description": "a number", "required": true } }));
+    host.declares(&json!({ "n": { "type": "number", "description": "a number", "required": true } }));
     for (name, source, parameters) in [
         ("sly", "const execute = ({ code }) => eval(code)", Value::Null),
         ("torn", "const execute = () => 1", json!({ "n": { "type": "nonsense" } })),
@@ -213,6 +219,36 @@ fn a_draft_leaves_one_line_and_one_record_as_well() {
     assert_eq!(exec("const execute = () => 1", "{}", Budget { fuel: 0, ..plain }), "refused limit-invalid");
     assert_eq!(host.lines().len(), before + 9);
     check_counts(&host);
+}
+
+/// Somebody who falls over when asked.
+struct Falls;
+
+impl Person for Falls {
+    fn ask(&self, _: &Question) -> Answer {
+        panic!("the person fell");
+    }
+}
+
+#[test]
+fn a_host_that_panics_in_the_middle_of_a_run_leaves_its_line_and_its_record() {
+    let host = host();
+    let update = "export default () => ({ name: 'update', description: 'd', parameters: {}, \
+        execute: (id, params, onUpdate) => { onUpdate(1) } })";
+    host.tool("update", update);
+    let before = host.lines().len();
+    let person = RunOptions { person: Some(Arc::new(Falls)), ..RunOptions::default() };
+    let sink = RunOptions { partial: Some(Arc::new(|_: &str| panic!("the sink fell"))), ..RunOptions::default() };
+    for (tool, options) in [("waits", person), ("update", sink)] {
+        let run = || host.run_as(&json!({ "tool_name": tool, "parameters": {} }), &options);
+        assert!(catch_unwind(AssertUnwindSafe(run)).is_err(), "{tool}");
+        let line = host.lines().pop().unwrap();
+        assert_eq!((line.name.as_deref(), line.success), (Some(tool), false));
+        assert_eq!(host.record(&line).unwrap().outcome, "interrupted", "{tool}");
+    }
+    assert_eq!(host.lines().len(), before + 2);
+    check_counts(&host);
+    let _ = host.run("one", &json!({})).unwrap();
 }
 
 // Rows 20 and 87 of the feature table.

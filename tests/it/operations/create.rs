@@ -1,11 +1,11 @@
 //! `create_tool`: what is kept is what was asked for, and what is refused leaves nothing but its line.
 
 use serde_json::{Value, json};
-use toolcell::store::ToolRef;
+use toolcell::store::{Mending, ToolRef, fsck};
 use toolcell::{CreateTool, Created, Status, read_request};
 
 use super::{Host, refused, value};
-use crate::shelf::files_below;
+use crate::shelf::{files_below, overwrite};
 
 /// A request for a tool, with these fields changed.
 fn fields(changes: &Value) -> Value {
@@ -109,6 +109,27 @@ fn a_new_version_replaces_the_old_one_which_stays_in_the_history() {
 
     let fresh = created(&host, &json!({ "name": "other", "replace": true }));
     assert_eq!((fresh.version, fresh.replaced), (1, None));
+}
+
+#[test]
+fn a_tool_that_was_damaged_is_whole_again_once_it_is_created_again() {
+    for mending in [Mending::Look, Mending::Repair] {
+        let mut host = Host::new();
+        let code = "const execute = () => 'whole'";
+        let id = host.tool("tool", code).id;
+        let source = blake3::hash(code.as_bytes()).to_hex();
+        overwrite(&host.path().join("objects").join(&source[..2]).join(&source[2..]), b"broken");
+        host.toolbox = None;
+        fsck(host.path(), mending).unwrap();
+        host.reopen();
+        assert_eq!(refused(host.run("tool", &json!({}))).0, "integrity");
+
+        let error = host.create(&fields(&json!({}))).unwrap_err();
+        assert_eq!(error.code(), "name-taken", "another tool does not get the name: {error}");
+        let again = host.tool("tool", code);
+        assert_eq!((again.id, again.status, again.replaced), (id, Status::Unverified, None));
+        assert_eq!(value(&host.run("tool", &json!({})).unwrap()), "whole");
+    }
 }
 
 // Row 7 of the feature table.

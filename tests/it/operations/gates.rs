@@ -15,7 +15,7 @@ const ECHO: &str = "const execute = (params) => params";
 /// A host with one tool that returns what it gets.
 fn host(gates: Gates) -> Host {
     let host = Host::with("", gates);
-    host.declares(json!({ "n": { "type": "number", "description": "a number", "default": 1 } }));
+    host.declares(&json!({ "n": { "type": "number", "description": "a number", "default": 1 } }));
     host
 }
 

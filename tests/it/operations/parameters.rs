@@ -1,6 +1,6 @@
 //! Parameters: everything that is declared is enforced, and nothing else happens to them.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use toolcell::{Outcome, Params, RunError, RunOptions, RunTool, Stop, read_request};
 
 use super::{Host, refused, value};
@@ -8,7 +8,7 @@ use super::{Host, refused, value};
 /// A tool that declares all that can be declared in short.
 fn host() -> Host {
     let host = Host::new();
-    host.declares(json!({
+    host.declares(&json!({
         "text": { "type": "string", "description": "what to write", "required": true },
         "unit": { "type": "string", "description": "which unit", "enum": ["mm", "cm"] },
         "count": { "type": "number", "description": "how many", "default": 3, "minimum": 1, "maximum": 9 },
@@ -59,7 +59,7 @@ fn all_that_is_wrong_is_told_at_once_with_its_place() {
 fn what_every_object_inherits_counts_for_nothing() {
     let host = Host::new();
     let required = json!({ "type": "string", "description": "a name that every object has", "required": true });
-    host.declares(json!({ "toString": required, "constructor": required, "__proto__": required }));
+    host.declares(&json!({ "toString": required, "constructor": required, "__proto__": required }));
     let (code, said) = refused(host.run("echo", &json!({})));
     assert_eq!(code, "parameters-missing");
     assert!(["toString", "constructor", "__proto__"].iter().all(|name| said.contains(name)), "{said}");
@@ -107,7 +107,7 @@ fn a_request_with_an_unknown_field_is_refused() {
 fn seventy_megabytes_of_parameters_are_answered_and_the_host_goes_on() {
     let host = Host::new();
     host.tool("length", "const execute = ({ text }) => text.length");
-    host.declares(json!({ "text": { "type": "string", "description": "what to write" } }));
+    host.declares(&json!({ "text": { "type": "string", "description": "what to write" } }));
     let text = format!("{{\"text\": \"{}\"}}", "x".repeat(70 << 20));
     let long = Params::parse(text).unwrap();
     for tool in ["length", "echo"] {
@@ -119,17 +119,7 @@ fn seventy_megabytes_of_parameters_are_answered_and_the_host_goes_on() {
         let line = host.lines().pop().unwrap();
         let recorded = host.record(&line).unwrap();
         assert_eq!(recorded.parameters.bytes, (70 << 20) + 12);
-        assert!(line.details.to_string_len() < 2000, "the line has no parameters in it");
+        assert!(serde_json::to_string(&line.details).unwrap().len() < 2000, "the line has no parameters in it");
     }
     assert_eq!(value(&host.run("length", &json!({ "text": "abc" })).unwrap()), 3);
-}
-
-trait Long {
-    fn to_string_len(&self) -> usize;
-}
-
-impl Long for serde_json::Map<String, Value> {
-    fn to_string_len(&self) -> usize {
-        Value::Object(self.clone()).to_string().len()
-    }
 }

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use toolcell::{Budget, Draft, Params, Precheck, Run, RunOptions, Verdict};
+use toolcell::{Budget, Draft, Params, Precheck, Ran, Run, RunError, RunOptions, RunRecord, RunTool, Verdict};
 
 use super::{Host, request};
 use crate::shelf::files_below;
@@ -45,28 +46,36 @@ fn the_sandbox_is_entered_in_one_place() {
     assert_eq!(sources_with("Ok(Permit {"), [PathBuf::from("crates/toolcell/src/permit.rs")]);
 }
 
-/// The ways to make something run, each with the code of what comes of it.
+/// A way to make something run: the code of what was refused, or nothing where it ran.
+type Road = fn(&Host) -> Result<(), &'static str>;
+
+/// The ways there are.
 ///
-/// A new surface adds its road here: what a gate denies has to be denied on it as well.
-const ROADS: [(&str, fn(&Host) -> &'static str); 6] = [
-    ("run", |host| host.run("tool", &json!({})).unwrap_err().code()),
+/// A new surface adds its road here: what a gate denies has to be denied on it as well. The commands come here with the
+/// policy file that they read their gates from.
+const ROADS: [(&str, Road); 6] = [
+    ("run", |host| came_of(host.run("tool", &json!({})))),
     ("run by identifier", |host| {
         let id = host.list(&json!({})).tools[0].id;
-        host.run_as(&json!({ "tool_id": id, "parameters": {} }), &RunOptions::default()).unwrap_err().code()
+        came_of(host.run_as(&json!({ "tool_id": id, "parameters": {} }), &RunOptions::default()))
     }),
     ("run_async", |host| {
         let run = host.toolbox().run_async(called(), RunOptions::default());
-        runtime().block_on(run).unwrap_err().code()
+        came_of(runtime().block_on(run))
     }),
     ("start", |host| {
         let run = async { host.toolbox().start(called(), RunOptions::default()).ended().await };
-        runtime().block_on(run).unwrap_err().code()
+        came_of(runtime().block_on(run))
     }),
     ("exec", |host| exec(host, Precheck::Critical)),
     ("exec without analysis", |host| exec(host, Precheck::Off)),
 ];
 
-fn called() -> toolcell::RunTool {
+fn came_of(ran: Result<Ran, RunError>) -> Result<(), &'static str> {
+    ran.map(|_| ()).map_err(|error| error.code())
+}
+
+fn called() -> RunTool {
     request(&json!({ "tool_name": "tool", "parameters": {} }))
 }
 
@@ -74,39 +83,43 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().build().unwrap()
 }
 
-fn exec(host: &Host, precheck: Precheck) -> &'static str {
+fn exec(host: &Host, precheck: Precheck) -> Result<(), &'static str> {
     let draft = Draft::from_bytes("tool", b"const execute = () => 1").unwrap();
-    let params = Params::default();
-    host.toolbox().exec(&draft, &params, &Budget::default(), &Run::default(), precheck).unwrap_err().code()
+    let done = host.toolbox().exec(&draft, &Params::default(), &Budget::default(), &Run::default(), precheck);
+    done.map(|_| ()).map_err(|error| error.code())
+}
+
+/// What came of a road at a host with this gate, how often the gate was asked, and the one record that it left.
+fn walked(road: &str, go: Road, verdict: fn() -> Verdict) -> (Result<(), &'static str>, usize, RunRecord) {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&asked);
+    let host = Host::asking(move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        verdict()
+    });
+    host.tool("tool", "const execute = () => 1");
+    let came = go(&host);
+    let lines = host.lines();
+    let runs: Vec<_> = lines.iter().filter(|line| line.details.contains_key("run")).collect();
+    let [line] = &*runs else { panic!("{road} leaves {} lines", runs.len()) };
+    assert_eq!(line.error.as_deref(), came.err(), "{road}");
+    (came, asked.load(Ordering::Relaxed), host.record(line).unwrap())
 }
 
 #[test]
 fn every_road_is_denied_once_and_recorded_once() {
     for (road, go) in ROADS {
-        let denials = Arc::new(std::sync::atomic::AtomicUsize::new(0));
-        let counted = Arc::clone(&denials);
-        let host = Host::asking(move |_| {
-            counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            Verdict::deny("nothing runs here")
-        });
-        host.tool("tool", "const execute = () => 1");
-        assert_eq!(go(&host), "permission-denied", "{road}");
-        assert_eq!(denials.load(std::sync::atomic::Ordering::Relaxed), 1, "{road}");
-        let lines = host.lines();
-        let runs: Vec<_> = lines.iter().filter(|line| line.details.contains_key("run")).collect();
-        let [line] = &*runs else { panic!("{road} leaves {} lines", runs.len()) };
-        assert_eq!(line.error.as_deref(), Some("permission-denied"), "{road}");
-        let record = host.record(line).unwrap();
+        let (came, asked, record) = walked(road, go, || Verdict::deny("nothing runs here"));
+        assert_eq!((came, asked), (Err("permission-denied"), 1), "{road}");
         assert_eq!((&*record.outcome, record.used), ("refused", None), "{road}");
     }
 }
 
 #[test]
-fn every_road_is_let_through_by_a_gate_that_does_not_object() {
+fn every_road_is_open_where_the_gate_does_not_object() {
     for (road, go) in ROADS {
-        let host = Host::asking(|_| Verdict::no_objection());
-        host.tool("tool", "const execute = () => 1");
-        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| go(&host))).is_err(), "{road} is denied");
-        assert_eq!(host.lines().iter().filter(|line| line.details.contains_key("run")).count(), 1, "{road}");
+        let (came, asked, record) = walked(road, go, Verdict::no_objection);
+        assert_eq!((came, asked, &*record.outcome), (Ok(()), 1, "returned"), "{road}");
+        assert!(record.used.is_some_and(|used| used.fuel > 0), "{road}");
     }
 }

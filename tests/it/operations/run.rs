@@ -14,7 +14,7 @@ const ONE: &str = "const execute = () => 1";
 /// The analysis does not see that it never ends, so nobody has to approve it.
 const FOREVER: &str = "const execute = () => { let n = 1; while (n >= 0) n = (n + 1) % 7 }";
 /// Says that it began, and never ends.
-const BEGINS: &str = "export default () => ({ name: 'begins', description: 'd', parameters: {}, \
+pub(super) const BEGINS: &str = "export default () => ({ name: 'begins', description: 'd', parameters: {}, \
     execute(id, params, onUpdate) { onUpdate('began'); let n = 1; while (n >= 0) n = (n + 1) % 7 } })";
 
 // Row 24 of the feature table.
@@ -137,13 +137,13 @@ fn nothing_of_a_run_is_there_in_the_next() {
 /// Starts a run of [`BEGINS`], does something while it runs, cancels it, and gives how it ended.
 fn meanwhile(host: &Host, act: impl FnOnce()) -> &'static str {
     host.tool("begins", BEGINS);
-    let ((begin, began), cancel) = (channel(), CancelToken::new());
-    let partial = Arc::new(move |_: &str| begin.send(()).unwrap());
+    let ((update, updates), cancel) = (channel(), CancelToken::new());
+    let partial = Arc::new(move |_: &str| update.send(()).unwrap());
     let options = RunOptions { cancel: Some(cancel.clone()), partial: Some(partial), ..RunOptions::default() };
     std::thread::scope(|scope| {
         let running = scope.spawn(move || host.run_as(&json!({ "tool_name": "begins", "parameters": {} }), &options));
         // Where it was refused, nobody begins.
-        if began.recv().is_ok() {
+        if updates.recv().is_ok() {
             act();
         }
         cancel.cancel();
@@ -175,7 +175,7 @@ fn partial_results_come_in_order_and_none_after_the_end() {
     let ran = host.run_as(&json!({ "tool_name": "tool", "parameters": {} }), &options).unwrap();
     assert_eq!(value(&ran), "done");
     let seen = updates.lock().unwrap().clone();
-    assert!(seen == ["1", "2"] || seen == ["1", "2", "3"], "{seen:?}");
+    assert_eq!(seen, ["1", "2"]);
 }
 
 // Rows 104 and 127 of the feature table.
