@@ -18,7 +18,13 @@ use crate::rules::Rules;
 use crate::table::{Column, Fit, Table, TooLong, line, width};
 use crate::{Streams, list, open};
 
-pub(crate) fn run(args: &ShowArgs, rules: &Rules, dir: &Path, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    args: &ShowArgs,
+    rules: &Rules,
+    dir: &Path,
+    json: bool,
+    streams: &mut Streams<'_>,
+) -> Result<Exit, Failure> {
     let toolbox = open::existing(dir, SandboxArgs::one_call(), rules)?;
     let shown = toolbox.show(&args.tool, args.version)?;
     if args.source {

@@ -50,11 +50,11 @@ fn gates(table: &mut Table, folder: &Path) {
     gates
         .command(GateCommand { name, command, when: When::Before, timeout, tools: Vec::new(), folder: folder_of_gate })
         .unwrap();
-    let gated = toolbox(&folder.join("gated"), gates);
+    let through = toolbox(&folder.join("gated"), gates);
     let plain = toolbox(&folder.join("ungated"), Gates::default());
     let (mut with, mut without) = (Series::default(), Series::default());
     for _ in 0..COMMANDS {
-        with.time(1, || run(&gated));
+        with.time(1, || run(&through));
         without.time(1, || (spawned(), run(&plain)));
     }
     let row = Row::new("run through a command gate, median, beside the command and a run", with.median());
