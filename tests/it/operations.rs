@@ -80,10 +80,12 @@ impl Host {
         Self::with("", gates)
     }
 
-    pub(crate) fn with(policy: &str, gates: Gates) -> Self {
+    /// A host whose user wrote this policy file, and that has these gates besides those of the file.
+    pub(crate) fn with(policy: &str, mut gates: Gates) -> Self {
         let file = PolicyFile::parse(Layer::User, policy, Path::new("toolcell.toml")).unwrap();
         let sandbox = SandboxConfig { slots: 4, ..SandboxConfig::default() };
         let policy = Policy::layered([file]).unwrap();
+        gates.add_policy(&policy, |_| true).unwrap();
         let config = ToolboxConfig { sandbox, policy, gates, clock: now, ..ToolboxConfig::default() };
         let mut host = Self { folder: tempfile::tempdir().unwrap(), config, toolbox: None };
         host.reopen();

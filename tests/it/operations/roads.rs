@@ -1,13 +1,13 @@
 //! There is one way into the sandbox, and every road leads over it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use toolcell::{Budget, Draft, Params, Precheck, Ran, Run, RunError, RunOptions, RunRecord, RunTool, Verdict};
+use tempfile::TempDir;
+use toolcell::{Budget, Draft, Params, Precheck, Ran, Run, RunError, RunOptions, RunRecord, RunTool};
 
 use super::{Host, request};
+use crate::command_line::toolcell_with_input;
 use crate::shelf::files_below;
 use crate::world::{read, root};
 
@@ -46,33 +46,88 @@ fn the_sandbox_is_entered_in_one_place() {
     assert_eq!(sources_with("Ok(Permit {"), [PathBuf::from("crates/toolcell/src/permit.rs")]);
 }
 
-/// A way to make something run: the code of what was refused, or nothing where it ran.
-type Road = fn(&Host) -> Result<(), &'static str>;
+/// A host whose gates are commands of a policy file, so that whoever reads the file has them as well.
+struct Place {
+    host: Host,
+    files: TempDir,
+}
 
-/// The ways there are.
-///
-/// A new surface adds its road here: what a gate denies has to be denied on it as well. The commands come here with the
-/// policy file that they read their gates from.
-const ROADS: [(&str, Road); 6] = [
-    ("run", |host| came_of(host.run("tool", &json!({})))),
-    ("run by identifier", |host| {
-        let id = host.list(&json!({})).tools[0].id;
-        came_of(host.run_as(&json!({ "tool_id": id, "parameters": {} }), &RunOptions::default()))
+impl Place {
+    /// Its one gate notes that it was asked, and prints this answer.
+    fn answering(answer: &str) -> Self {
+        let files = tempfile::tempdir().unwrap();
+        let asked = files.path().join("asked");
+        let script = format!("cat > /dev/null; echo asked >> {}; echo '{answer}'", asked.display());
+        let policy = format!("[[gates]]\nname = \"rules\"\ncommand = [\"/bin/sh\", \"-c\", {}]", json!(script));
+        write(&files.path().join("user.toml"), &policy);
+        let host = Host::under(&policy);
+        host.tool("tool", SOURCE);
+        Self { host, files }
+    }
+
+    /// How often the gate was asked.
+    fn asked(&self) -> usize {
+        let asked = self.files.path().join("asked");
+        if asked.exists() { read(asked).lines().count() } else { 0 }
+    }
+
+    /// Runs a command on the same store under the same file.
+    fn command(&self, words: &[&str], input: &str) -> Result<(), String> {
+        let config = self.files.path().join("user.toml");
+        let own = ["--dir", self.host.path().to_str().unwrap(), "--config", config.to_str().unwrap()];
+        let answer = toolcell_with_input(&[&own, words].concat(), input.as_bytes()).json();
+        answer["error"]["code"].as_str().map_or(Ok(()), |code| Err(code.to_owned()))
+    }
+
+    fn exec(&self, precheck: Precheck) -> Result<(), String> {
+        let draft = Draft::from_bytes("tool", SOURCE.as_bytes()).unwrap();
+        let toolbox = self.host.toolbox();
+        let done = toolbox.exec(&draft, &Params::default(), &Budget::default(), &Run::default(), precheck);
+        done.map(|_| ()).map_err(|error| error.code().to_owned())
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the file is the test's own")]
+fn write(path: &Path, text: &str) {
+    std::fs::write(path, text).unwrap();
+}
+
+const SOURCE: &str = "const execute = () => 1";
+
+/// A way to make something run: the code of what was refused, or nothing where it ran.
+type Road = fn(&Place) -> Result<(), String>;
+
+/// The ways there are. A new surface adds its own here: what a gate denies has to be denied on it as well.
+const ROADS: [(&str, Road); 11] = [
+    ("run", |place| came_of(place.host.run("tool", &json!({})))),
+    ("run by identifier", |place| {
+        let id = place.host.list(&json!({})).tools[0].id;
+        came_of(place.host.run_as(&json!({ "tool_id": id, "parameters": {} }), &RunOptions::default()))
     }),
-    ("run_async", |host| {
-        let run = host.toolbox().run_async(called(), RunOptions::default());
+    ("run_async", |place| {
+        let run = place.host.toolbox().run_async(called(), RunOptions::default());
         came_of(runtime().block_on(run))
     }),
-    ("start", |host| {
-        let run = async { host.toolbox().start(called(), RunOptions::default()).ended().await };
+    ("start", |place| {
+        let run = async { place.host.toolbox().start(called(), RunOptions::default()).ended().await };
         came_of(runtime().block_on(run))
     }),
-    ("exec", |host| exec(host, Precheck::Critical)),
-    ("exec without analysis", |host| exec(host, Precheck::Off)),
+    ("exec", |place| place.exec(Precheck::Critical)),
+    ("exec without analysis", |place| place.exec(Precheck::Off)),
+    ("toolcell run", |place| place.command(&["--json", "run", "tool", "{}"], "")),
+    ("toolcell exec", |place| place.command(&["--json", "exec", "-"], SOURCE)),
+    ("toolcell exec without analysis", |place| place.command(&["--json", "exec", "-", "--no-analysis"], SOURCE)),
+    ("toolcell batch", |place| {
+        place.command(&["batch"], &json!({ "id": 1, "op": "run", "source": SOURCE, "params": {} }).to_string())
+    }),
+    ("toolcell batch without analysis", |place| {
+        let request = json!({ "id": 1, "op": "run", "source": SOURCE, "params": {}, "analysis": "off" });
+        place.command(&["batch"], &request.to_string())
+    }),
 ];
 
-fn came_of(ran: Result<Ran, RunError>) -> Result<(), &'static str> {
-    ran.map(|_| ()).map_err(|error| error.code())
+fn came_of(ran: Result<Ran, RunError>) -> Result<(), String> {
+    ran.map(|_| ()).map_err(|error| error.code().to_owned())
 }
 
 fn called() -> RunTool {
@@ -83,34 +138,22 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().build().unwrap()
 }
 
-fn exec(host: &Host, precheck: Precheck) -> Result<(), &'static str> {
-    let draft = Draft::from_bytes("tool", b"const execute = () => 1").unwrap();
-    let done = host.toolbox().exec(&draft, &Params::default(), &Budget::default(), &Run::default(), precheck);
-    done.map(|_| ()).map_err(|error| error.code())
-}
-
-/// What came of a road at a host with this gate, how often the gate was asked, and the one record that it left.
-fn walked(road: &str, go: Road, verdict: fn() -> Verdict) -> (Result<(), &'static str>, usize, RunRecord) {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&asked);
-    let host = Host::asking(move |_| {
-        counted.fetch_add(1, Ordering::Relaxed);
-        verdict()
-    });
-    host.tool("tool", "const execute = () => 1");
-    let came = go(&host);
-    let lines = host.lines();
+/// What came of a road where the gate answers so, how often the gate was asked, and the one record that it left.
+fn walked(road: &str, go: Road, answer: &str) -> (Result<(), String>, usize, RunRecord) {
+    let place = Place::answering(answer);
+    let came = go(&place);
+    let lines = place.host.lines();
     let runs: Vec<_> = lines.iter().filter(|line| line.details.contains_key("run")).collect();
     let [line] = &*runs else { panic!("{road} leaves {} lines", runs.len()) };
-    assert_eq!(line.error.as_deref(), came.err(), "{road}");
-    (came, asked.load(Ordering::Relaxed), host.record(line).unwrap())
+    assert_eq!(line.error, came.clone().err(), "{road}");
+    (came, place.asked(), place.host.record(line).unwrap())
 }
 
 #[test]
 fn every_road_is_denied_once_and_recorded_once() {
     for (road, go) in ROADS {
-        let (came, asked, record) = walked(road, go, || Verdict::deny("nothing runs here"));
-        assert_eq!((came, asked), (Err("permission-denied"), 1), "{road}");
+        let (came, asked, record) = walked(road, go, r#"{"permissionDecision": "deny"}"#);
+        assert_eq!((came, asked), (Err("permission-denied".to_owned()), 1), "{road}");
         assert_eq!((&*record.outcome, record.used), ("refused", None), "{road}");
     }
 }
@@ -118,7 +161,7 @@ fn every_road_is_denied_once_and_recorded_once() {
 #[test]
 fn every_road_is_open_where_the_gate_does_not_object() {
     for (road, go) in ROADS {
-        let (came, asked, record) = walked(road, go, Verdict::no_objection);
+        let (came, asked, record) = walked(road, go, "{}");
         assert_eq!((came, asked, &*record.outcome), (Ok(()), 1, "returned"), "{road}");
         assert!(record.used.is_some_and(|used| used.fuel > 0), "{road}");
     }
