@@ -273,7 +273,7 @@ fn one_tool_that_is_refused_keeps_all_others_out() {
     let good = || line("good", &returns(1));
     let (bad, none) = (line("bad", "const execute = () => eval('1')"), line("none", "const x = 1"));
     refused(&bundle(&[good(), bad.clone()]), "critical-risk", "`bad` is refused: ");
-    refused(&bundle(&[good(), none]), "critical-risk", "`none` is refused: there is no tool in it");
+    refused(&bundle(&[good(), none]), "critical-risk", "`none` is refused: the source declares no tool");
     refused(&bundle(&[good(), line("broken", "const = ;")]), "critical-risk", "`broken` is refused: ");
 
     let hidden = but(line("bad", &returns(2)), "earlier", json!([bad]));
