@@ -11,6 +11,7 @@ use crate::answer::visible;
 use crate::args::{AuditArgs, AuditCommand};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::progress::during;
 
 pub(crate) fn run(args: &AuditArgs, dir: &Path, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
     let store = Store::open_existing(dir, &Settings::default())?;
@@ -64,7 +65,7 @@ fn in_text(line: &Line) -> String {
 }
 
 fn verify(store: &Store, kept: Option<&Head>, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
-    let verdict = store.audit().verify(kept)?;
+    let verdict = during("verifying", streams, || store.audit().verify(kept))?;
     let clean = verdict.is_clean();
     if json {
         writeln!(streams.output, "{}", verdict_in_json(&verdict))?;

@@ -14,6 +14,7 @@ use crate::args::{ExportArgs, ImportArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::read;
+use crate::progress::during;
 
 /// The largest file of a key or a signature.
 const KEY_LIMIT: u64 = 4096;
@@ -34,7 +35,7 @@ pub(crate) fn export_tools(
         return Ok(Exit::Done);
     };
     let mut bundle = Vec::new();
-    let count = export(&store, what, history, &mut bundle, Timestamp::now())?;
+    let count = during("exporting", streams, || export(&store, what, history, &mut bundle, Timestamp::now()))?;
     let signature = key.map(|key| key.sign(&bundle)).transpose()?;
     replace(path, &bundle)?;
     if let Some(signature) = &signature {
@@ -87,7 +88,7 @@ pub(crate) fn import_tools(
         None => None,
     };
     let when_taken = if args.replace { WhenTaken::Replace } else { WhenTaken::Refuse };
-    let imported = import(&store, &bytes, when_taken, Timestamp::now())?;
+    let imported = during("importing", streams, || import(&store, &bytes, when_taken, Timestamp::now()))?;
     if json {
         let tools = |tools: &[(toolcell::ToolName, toolcell::ToolId)]| -> Vec<serde_json::Value> {
             tools.iter().map(|(name, id)| json!({"name": name.as_str(), "id": id.to_string()})).collect()

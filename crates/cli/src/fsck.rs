@@ -12,6 +12,7 @@ use crate::answer::visible;
 use crate::args::{FsckArgs, GcArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::progress::during;
 
 /// `fsck`, in JSON.
 #[derive(Serialize)]
@@ -22,8 +23,11 @@ struct Looked<'a> {
 }
 
 pub(crate) fn run(args: &FsckArgs, dir: &Path, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
-    let health =
-        if args.repair { repair(dir, &Settings::default(), Timestamp::now())? } else { fsck(dir, Mending::Look)? };
+    let health = if args.repair {
+        during("mending", streams, || repair(dir, &Settings::default(), Timestamp::now()))?
+    } else {
+        during("looking", streams, || fsck(dir, Mending::Look))?
+    };
     let good = health.is_good();
     if json {
         let text = serde_json::to_string(&Looked { good, health: &health }).map_err(std::io::Error::from)?;
@@ -107,7 +111,9 @@ pub(crate) fn gc(args: &GcArgs, dir: &Path, json: bool, streams: &mut Streams<'_
     let now = Timestamp::now();
     // An age from before the calendar collects nothing.
     let before = now.checked_sub(args.older_than).unwrap_or(Timestamp::MIN);
-    let collected = if args.dry_run { store.collect(before, now, Mode::Plan)? } else { collect(&store, before, now)? };
+    let collected = during("collecting", streams, || {
+        if args.dry_run { store.collect(before, now, Mode::Plan) } else { collect(&store, before, now) }
+    })?;
     if json {
         let name = |(name, id): &(toolcell::ToolName, toolcell::ToolId)| GoneName {
             name: name.to_string(),

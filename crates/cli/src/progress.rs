@@ -1,4 +1,4 @@
-//! What a person sees while a tool runs: that it does, for how long, and its last partial result.
+//! What a person sees while something takes long: that it goes on, for how long, and the last partial result of a tool.
 //!
 //! Invariant: nothing is shown in the first second, and nothing is left when it ends.
 
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::Streams;
 use crate::table::line;
 
 /// How long a run has to take for it to be shown.
@@ -36,6 +37,16 @@ enum Phase {
     Running,
     Asking,
     Ended,
+}
+
+/// Works, and shows that it does from a second on, where somebody looks.
+pub(crate) fn during<T>(what: &str, streams: &Streams<'_>, work: impl FnOnce() -> T) -> T {
+    let progress = streams.errors_are_terminal.then(|| Progress::start(what));
+    let done = work();
+    if let Some(progress) = progress {
+        progress.end();
+    }
+    done
 }
 
 impl Progress {

@@ -198,7 +198,9 @@ fn listed(entry: &Entry, lang: Lang, lines: &mut Lines) {
     let tags = if entry.tags.is_empty() { none.to_owned() } else { entry.tags.join(", ") };
     let used = entry.last_used_at.map_or_else(|| either(lang, "未使用", "never").to_owned(), |at| at.to_string());
     lines.say(format_args!("\n## {}\n- ID: {}", entry.name, entry.id.short()));
-    lines.say(format_args!("- {}: {}", either(lang, "説明", "Description"), entry.description));
+    // What a model wrote about a tool must not read as another tool.
+    let description = entry.description.replace('\n', "\n  ");
+    lines.say(format_args!("- {}: {description}", either(lang, "説明", "Description")));
     lines.say(format_args!("- {}: {:.2}", either(lang, "信頼度", "Confidence"), entry.confidence));
     match lang {
         Lang::Ja => lines.say(format_args!("- 使用回数: {}回 | 最終使用: {used}", entry.runs)),

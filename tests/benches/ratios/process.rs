@@ -36,9 +36,29 @@ pub(crate) fn measure(table: &mut Table) {
     }
     let row = Row::new("toolcell exec string_reverse.js", sealed.median());
     table.row(row.target(Target::AtMost(Figure::time(Duration::from_millis(10)))));
+    stored(table);
     if with_node {
         table.row(Row::new("  node -e, a child process", sealed.median()).beside(native.median()));
     }
+}
+
+/// A stored tool, with everything that is kept of its run.
+fn stored(table: &mut Table) {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let toolcell = |words: &[&str]| {
+        let mut command = Command::new(target_folder().join("release/toolcell"));
+        command.args(["--no-project", "--config", "/dev/null", "--dir"]).arg(folder.path()).args(words);
+        command
+    };
+    let tool = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/tools/string_reverse.js");
+    let made = toolcell(&["create", &tool.to_string_lossy(), "--description", "Reverses a text"]).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let mut ran = Series::default();
+    for _ in 0..TURNS {
+        ran.time(1, || run(&mut toolcell(&["run", "string_reverse", STRING_REVERSE.params])));
+    }
+    let row = Row::new("toolcell run string_reverse, stored and recorded", ran.median());
+    table.row(row.target(Target::AtMost(Figure::time(Duration::from_millis(20)))));
 }
 
 /// Runs a process to its end, which must have printed the result.
