@@ -1,10 +1,17 @@
 //! Toolcell runs the tools that an agent writes while it works, each call in a sealed cell. This is the crate that
 //! hosts embed.
 //!
-//! A [`Toolbox`] holds a sandbox and the scripts that were prepared in it. [`Toolbox::exec`] runs a draft once and
-//! stores nothing. A [`store`] keeps tools; [`export`], [`import`] and [`collect`] are what is done with one as a whole.
+//! A [`Toolbox`] holds a sandbox, a [`store`], and the rules under which tools run: a [`Policy`], [`Gates`], and what people
+//! approved. [`Toolbox::create`], [`Toolbox::run`], [`Toolbox::list`] and [`Toolbox::delete`] are the operations of the
+//! contract, each with a typed answer that has a text in Japanese and English; [`Toolbox::start`] is a run for hosts that wait
+//! without a thread. [`Toolbox::exec`] runs a draft once and stores nothing. [`export`], [`import`] and [`collect`] are what
+//! is done with a store as a whole.
 //!
-//! Invariant: this crate strings the parts together and adds no way around them.
+//! Reading order: `request` is what is asked for; `create`, `run`, `list`, `delete` are the verbs; `permit` decides,
+//! with [`policy`] and [`gate`]; `cell` is the way into the sandbox; `record` is what is kept.
+//!
+//! Invariant: this crate strings the parts together and adds no way around them. There is one road to the sandbox, and
+//! each attempt to take it leaves one record.
 
 mod request;
 
