@@ -58,7 +58,10 @@ fn only_the_crate_that_owns_a_library_names_it() {
         ("swc_", "crates/analysis"),
         ("cap-std", "crates/store"),
         ("rusqlite", "crates/store"),
+        ("jsonschema", "crates/toolcell"),
+        ("tokio", "crates/toolcell"),
         ("clap", "crates/cli"),
+        ("inquire", "crates/cli"),
         ("rmcp", "crates/mcp"),
     ] {
         for (name, _) in ARROWS.iter().filter(|(name, _)| *name != owner) {

@@ -151,14 +151,14 @@ impl Toolbox {
         let mut attempted = Attempted::begin(self, Action::Exec, "host", draft.name(), params)?;
         let done = self.exec_attempted(draft, params, budget, run, precheck, &mut attempted);
         let ended = match &done {
-            Ok((_, report)) => Ended::Ran(report),
+            Ok(_) => Ended::AsItRan,
             Err(error) => Ended::Refused { code: error.code(), message: error.to_string() },
         };
-        attempted.end(&ended)?;
-        done.map(|(seen, _)| seen)
+        attempted.end(ended)?;
+        done
     }
 
-    /// The run itself: what its caller sees, and what the tool left.
+    /// The run itself.
     fn exec_attempted(
         &self,
         draft: &Draft,
@@ -167,7 +167,7 @@ impl Toolbox {
         run: &Run<'_>,
         precheck: Precheck,
         attempted: &mut Attempted<'_>,
-    ) -> Result<(Report, Report), ExecError> {
+    ) -> Result<Report, ExecError> {
         self.policy.admits(budget)?;
         let key = key(draft.name(), draft.source(), &run.operations.grants(), precheck);
         let kept = self.kept(&key);
@@ -183,8 +183,9 @@ impl Toolbox {
             (None, None) => return Err(CallError::NoInstance("there is nothing to evaluate".to_owned()).into()),
         };
         let report = self.enter(key, draft.name(), code, &permit, run)?;
-        let seen = self.review(draft.name(), None, permit, report.clone()).map_err(ExecError::Withheld)?;
-        Ok((seen.into_report(), report))
+        attempted.has_run(&report);
+        let seen = self.review(draft.name(), None, permit, report).map_err(ExecError::Withheld)?;
+        Ok(seen.into_report())
     }
 }
 

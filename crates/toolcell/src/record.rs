@@ -22,8 +22,10 @@ use crate::toolbox::{Toolbox, ToolboxError};
 
 /// How runs end, in the words of records.
 const OUTCOMES: [&str; 5] = ["returned", "threw", "stopped", "refused", "interrupted"];
-/// How much of what a caller said its name or that of a tool is gets into a record, in characters.
+/// How much of what a caller said the name of a tool is gets into a record, in characters.
 const SHOWN: usize = 64;
+/// The same of a caller: both fit into the beginning of a run, whatever they are.
+const SHOWN_OF_CALLER: usize = 32;
 
 /// What happened when something was to run. Its JSON is a record in the store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -120,13 +122,24 @@ pub(crate) struct Attempted<'a> {
     record: RunRecord,
     tool: Option<ToolId>,
     started: Instant,
+    ran: Option<Left>,
+}
+
+/// What a tool left when it ran.
+struct Left {
+    outcome: &'static str,
+    failure: Option<Failure>,
+    fuel: u64,
+    duration: Duration,
+    /// Whether it says something about the tool: a call that its caller broke off does not.
+    counts: bool,
 }
 
 /// How an attempt ended, as far as it is kept.
-pub(crate) enum Ended<'a> {
-    /// The tool ran.
-    Ran(&'a Report),
-    /// It did not.
+pub(crate) enum Ended {
+    /// As the tool left it.
+    AsItRan,
+    /// It was refused, or what the tool left was kept back.
     Refused {
         /// The stable code of the refusal.
         code: &'static str,
@@ -146,14 +159,14 @@ impl<'a> Attempted<'a> {
         name: &str,
         params: &'a Params,
     ) -> Result<Self, Fault> {
-        let cut = |text: &str| text.chars().take(SHOWN).collect::<String>();
+        let cut = |text: &str, most| text.chars().take(most).collect::<String>();
         let (at, params) = (toolbox.now(), params.as_str());
         let mut record = RunRecord {
             run: String::new(),
             action: action.name().to_owned(),
-            caller: cut(caller),
+            caller: cut(caller, SHOWN_OF_CALLER),
             tool: None,
-            name: cut(name),
+            name: cut(name, SHOWN),
             at,
             parameters: Size { blake3: String::new(), bytes: params.len() as u64 },
             outcome: String::new(),
@@ -182,7 +195,7 @@ impl<'a> Attempted<'a> {
             })
         });
         let begun = begun.transpose()?;
-        Ok(Self { toolbox, begun, params, action, record, tool: None, started: Instant::now() })
+        Ok(Self { toolbox, begun, params, action, record, tool: None, started: Instant::now(), ran: None })
     }
 
     /// The identifier of the run; empty where none is kept.
@@ -213,15 +226,41 @@ impl<'a> Attempted<'a> {
         self.record.changed = (ran != self.params).then(|| Size::of(ran));
     }
 
+    /// Notes what the tool left, before gates look at it.
+    pub(crate) fn has_run(&mut self, report: &Report) {
+        if self.begun.is_none() {
+            return;
+        }
+        self.record.used = Some(used(report));
+        if let Outcome::Returned(Some(value)) = &report.outcome {
+            self.record.result = Some(Size::of(value.as_str()));
+        }
+        let (outcome, failure) = outcome(report);
+        let counts = !matches!(report.outcome, Outcome::Stopped(Stop::Cancelled));
+        let (fuel, duration) = (report.usage.fuel, report.usage.duration);
+        self.ran = Some(Left { outcome, failure, fuel, duration, counts });
+    }
+
     /// Keeps how it ended, and gives the hash of the record.
-    pub(crate) fn end(mut self, ended: &Ended<'_>) -> Result<Option<blake3::Hash>, RecordError> {
+    pub(crate) fn end(mut self, ended: Ended) -> Result<Option<blake3::Hash>, RecordError> {
         self.keep(ended)
     }
 
-    fn keep(&mut self, ended: &Ended<'_>) -> Result<Option<blake3::Hash>, RecordError> {
+    fn keep(&mut self, ended: Ended) -> Result<Option<blake3::Hash>, RecordError> {
         let (Some(begun), Some(store)) = (self.begun.take(), self.toolbox.store.as_ref()) else { return Ok(None) };
         let at = self.toolbox.now();
-        let (outcome, failure) = outcome(ended);
+        let ran = self.ran.take();
+        let outcome = match (&ended, &ran) {
+            (Ended::Lost(_), _) | (Ended::AsItRan, None) => "interrupted",
+            (_, Some(left)) => left.outcome,
+            (Ended::Refused { .. }, None) => "refused",
+        };
+        let failed = ran.as_ref().and_then(|left| left.failure.clone());
+        let failure = match ended {
+            Ended::Refused { code, message } => Some(Failure { code, message: Some(message) }),
+            Ended::Lost(code) => Some(Failure { code, message: None }),
+            Ended::AsItRan => failed.clone(),
+        };
         outcome.clone_into(&mut self.record.outcome);
         self.record.code = failure.as_ref().map(|failure| failure.code.to_owned());
         let mut details = Details {
@@ -231,22 +270,12 @@ impl<'a> Attempted<'a> {
             ..Details::default()
         };
         let mut usage = None;
-        if let Ended::Ran(report) = ended {
-            self.record.used = Some(used(report));
-            if let Outcome::Returned(Some(value)) = &report.outcome {
-                self.record.result = Some(Size::of(value.as_str()));
-            }
-            details.fuel = Some(report.usage.fuel);
+        if let Some(left) = ran {
+            details.fuel = Some(left.fuel);
             details.duration_ms = Some(u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX));
-            // A call that its caller broke off says nothing about the tool.
-            let counts = !matches!(report.outcome, Outcome::Stopped(Stop::Cancelled));
-            usage = self.tool.filter(|_| counts).map(|tool| UsageEvent {
-                tool,
-                at,
-                failure: self.record.code.clone(),
-                fuel: report.usage.fuel,
-                duration: report.usage.duration,
-            });
+            let failure = failed.map(|failure| failure.code.to_owned());
+            let (fuel, duration) = (left.fuel, left.duration);
+            usage = self.tool.filter(|_| left.counts).map(|tool| UsageEvent { tool, at, failure, fuel, duration });
         }
         let name = Some(self.record.name.clone()).filter(|name| !name.is_empty());
         let attempt = Attempt {
@@ -267,26 +296,20 @@ impl Drop for Attempted<'_> {
     /// Ends what nobody ended: a thread panicked.
     fn drop(&mut self) {
         if self.begun.is_some()
-            && let Err(fault) = self.keep(&Ended::Lost("bug"))
+            && let Err(fault) = self.keep(Ended::Lost("bug"))
         {
             tracing::error!(run = self.record.run, %fault, "an attempt cannot be recorded");
         }
     }
 }
 
-/// How an attempt ended, in the words of records.
-fn outcome(ended: &Ended<'_>) -> (&'static str, Option<Failure>) {
-    match ended {
-        Ended::Refused { code, message } => ("refused", Some(Failure { code, message: Some(message.clone()) })),
-        Ended::Lost(code) => ("interrupted", Some(Failure { code, message: None })),
-        Ended::Ran(report) => match &report.outcome {
-            Outcome::Returned(_) => ("returned", None),
-            Outcome::Threw(thrown) => {
-                let message = Some(format!("{}: {}", thrown.name, thrown.message));
-                ("threw", Some(Failure { code: "tool-failed", message }))
-            }
-            Outcome::Stopped(stop) => ("stopped", Some(Failure { code: stop.code(), message: Some(stop.to_string()) })),
-        },
+/// How a tool ended, in the words of records.
+fn outcome(report: &Report) -> (&'static str, Option<Failure>) {
+    let failed = |code, message| Some(Failure { code, message: Some(message) });
+    match &report.outcome {
+        Outcome::Returned(_) => ("returned", None),
+        Outcome::Threw(thrown) => ("threw", failed("tool-failed", format!("{}: {}", thrown.name, thrown.message))),
+        Outcome::Stopped(stop) => ("stopped", failed(stop.code(), stop.to_string())),
     }
 }
 

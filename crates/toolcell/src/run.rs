@@ -226,23 +226,22 @@ impl Toolbox {
             Attempted::begin(self, Action::RunDynamicTool, &options.caller, called, &request.parameters)?;
         let done = self.run_attempted(request, options, &mut attempted);
         let ended = match &done {
-            Ok((_, report)) => Ended::Ran(report),
+            Ok(_) => Ended::AsItRan,
             Err(error) => Ended::Refused { code: error.code(), message: error.to_string() },
         };
-        let record = attempted.end(&ended).map_err(RunError::Unrecorded);
-        let (mut ran, _) = done?;
+        let record = attempted.end(ended).map_err(RunError::Unrecorded);
+        let mut ran = done?;
         ran.record = record?;
         Ok(ran)
     }
 
-    /// The run itself: each line hands the next one something stronger. The report is what the tool left, before gates
-    /// looked at it.
+    /// The run itself: each line hands the next one something stronger.
     fn run_attempted(
         &self,
         request: &RunTool,
         options: &RunOptions,
         attempted: &mut Attempted<'_>,
-    ) -> Result<(Ran, Report), RunError> {
+    ) -> Result<Ran, RunError> {
         let entry = self.find_tool(request.tool_id.as_deref(), request.tool_name.as_deref())?;
         attempted.is_about(entry.id, &entry.name);
         let ready = self.ready(&entry)?;
@@ -266,10 +265,10 @@ impl Toolbox {
         };
         attempted.is_permitted(&permit);
         let report = self.call(&entry, tool, &permit, options, attempted.run())?;
-        let seen = self.review(entry.name.as_str(), Some(entry.id), permit, report.clone());
-        let Seen { report: seen, context, suppressed, revised_by } = seen.map_err(RunError::Withheld)?;
-        let (tool, name) = (entry.id, entry.name);
-        Ok((Ran { tool, name, report: seen, context, suppressed, revised_by, record: None }, report))
+        attempted.has_run(&report);
+        let seen = self.review(entry.name.as_str(), Some(entry.id), permit, report);
+        let Seen { report, context, suppressed, revised_by } = seen.map_err(RunError::Withheld)?;
+        Ok(Ran { tool: entry.id, name: entry.name, report, context, suppressed, revised_by, record: None })
     }
 
     /// Says what would be decided about a run, step by step, and runs nothing. Gates are asked, and say so; the person is
