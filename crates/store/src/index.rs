@@ -148,11 +148,11 @@ impl Index {
 
     /// Writes all that `take` gives once this thread may write, in one transaction, and hands it to `done` with what
     /// came of it before anybody else may write. Where there is nothing, nothing is written.
-    pub(crate) fn write_each<T>(
+    pub(crate) fn write_all_of<T>(
         &self,
         durability: Durability,
         take: impl FnOnce() -> Vec<T>,
-        each: impl Fn(&Connection, &T) -> Result<(), Fault>,
+        work: impl FnOnce(&Connection, &[T]) -> Result<(), Fault>,
         done: impl FnOnce(Vec<T>, Result<(), Fault>),
     ) {
         let mut writer = match self.writer() {
@@ -161,8 +161,7 @@ impl Index {
         };
         let batch = take();
         if !batch.is_empty() {
-            let written =
-                writer.write(durability, |transaction| batch.iter().try_for_each(|one| each(transaction, one)));
+            let written = writer.write(durability, |connection| work(connection, &batch));
             done(batch, written);
         }
     }

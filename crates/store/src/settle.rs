@@ -127,7 +127,7 @@ impl Store {
         let _settling = self.unsettled.settling.lock().unwrap_or_else(PoisonError::into_inner);
         let ended = std::mem::take(&mut *self.unsettled.waiting());
         let written = self.index.write(Durability::Unsynced, |connection: &Connection| {
-            ended.iter().try_for_each(|ended| together::keep(connection, &ended.kept))
+            together::keep(connection, ended.iter().map(|ended| &ended.kept))
         });
         if let Err(fault) = written {
             let mut waiting = self.unsettled.waiting();

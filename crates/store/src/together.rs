@@ -56,10 +56,10 @@ impl Store {
     pub(crate) fn keep_together(&self, kept: Kept) -> Result<(), RecordError> {
         let done = Arc::new(OnceLock::new());
         self.waiting().push(Waiting { kept, done: Arc::clone(&done) });
-        self.index.write_each(
+        self.index.write_all_of(
             Durability::Unsynced,
             || std::mem::take(&mut *self.waiting()),
-            |transaction, waiting: &Waiting| keep(transaction, &waiting.kept),
+            |connection, batch: &[Waiting]| keep(connection, batch.iter().map(|waiting| &waiting.kept)),
             |batch, written| {
                 let written = written.map_err(Arc::new);
                 for waiting in batch {
@@ -77,11 +77,13 @@ impl Store {
     }
 }
 
-pub(crate) fn keep(transaction: &Connection, kept: &Kept) -> Result<(), Fault> {
-    // With a record that is there already its usage was counted.
-    let is_new = kept.record.as_ref().map_or(Ok(true), |record| records::insert(transaction, record))?;
-    match &kept.usage {
-        Some(event) if is_new => usage::record(transaction, event),
-        _ => Ok(()),
+/// Writes what is to be kept, in order.
+pub(crate) fn keep<'a>(connection: &Connection, kept: impl IntoIterator<Item = &'a Kept>) -> Result<(), Fault> {
+    let mut events = Vec::new();
+    for Kept { record, usage } in kept {
+        // With a record that is there already its usage was counted.
+        let is_new = record.as_ref().map_or(Ok(true), |record| records::insert(connection, record))?;
+        events.extend(usage.as_ref().filter(|_| is_new));
     }
+    usage::count(connection, events)
 }

@@ -102,25 +102,54 @@ impl Store {
     }
 }
 
-pub(crate) fn record(transaction: &Connection, event: &UsageEvent) -> Result<(), Fault> {
-    let success = event.failure.is_none();
-    let step = if success { UP } else { -DOWN };
-    let sql = "UPDATE tool SET runs = runs + 1, successes = successes + ?, last_used_at = max(last_used_at, ?), \
-               confidence = min(max(confidence + ?, ?), ?) WHERE id = ? RETURNING num";
-    let row = (success, event.at.as_millisecond(), step, BOUNDS.0, BOUNDS.1, event.tool.as_bytes());
-    let num: Option<i64> = transaction.prepare_cached(sql)?.query_row(row, |row| row.get(0)).optional()?;
-    let Some(num) = num else { return Ok(()) };
-    let sql = "INSERT INTO cost (tool, what, bucket, count) VALUES (?, ?, ?, 1) \
-               ON CONFLICT DO UPDATE SET count = count + 1";
-    let mut statement = transaction.prepare_cached(sql)?;
-    let micros = u64::try_from(event.duration.as_micros()).unwrap_or(u64::MAX);
-    statement.execute((num, "fuel", bucket(event.fuel)))?;
-    statement.execute((num, "micros", bucket(micros)))?;
-    if let Some(code) = &event.failure {
-        let sql = "INSERT INTO failure (tool, code, count) VALUES (?, ?, 1) \
-                   ON CONFLICT DO UPDATE SET count = count + 1";
-        let code: String = code.chars().take(CODE_LIMIT).collect();
-        transaction.prepare_cached(sql)?.execute((num, code))?;
+/// Counts what runs showed, in the order in which they ended: all runs of a tool at once.
+pub(crate) fn count<'a>(
+    connection: &Connection,
+    events: impl IntoIterator<Item = &'a UsageEvent>,
+) -> Result<(), Fault> {
+    let mut tools: BTreeMap<ToolId, Vec<&UsageEvent>> = BTreeMap::new();
+    for event in events {
+        tools.entry(event.tool).or_default().push(event);
+    }
+    tools.into_iter().try_for_each(|(tool, events)| count_of(connection, tool, &events))
+}
+
+fn count_of(connection: &Connection, tool: ToolId, events: &[&UsageEvent]) -> Result<(), Fault> {
+    let sql = "SELECT num, confidence FROM tool WHERE id = ?";
+    let mut statement = connection.prepare_cached(sql)?;
+    let row = statement.query_row([tool.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let Some((num, mut confidence)): Option<(i64, i64)> = row else { return Ok(()) };
+    let (mut successes, mut last) = (0_u64, 0);
+    let (mut costs, mut failures) = (BTreeMap::new(), BTreeMap::new());
+    for event in events {
+        let step = if event.failure.is_none() { UP } else { -DOWN };
+        confidence = (confidence + step).clamp(BOUNDS.0, BOUNDS.1);
+        successes += u64::from(event.failure.is_none());
+        last = last.max(event.at.as_millisecond());
+        let micros = u64::try_from(event.duration.as_micros()).unwrap_or(u64::MAX);
+        for cost in [("fuel", bucket(event.fuel)), ("micros", bucket(micros))] {
+            *costs.entry(cost).or_insert(0_u64) += 1;
+        }
+        if let Some(code) = &event.failure {
+            let code: String = code.chars().take(CODE_LIMIT).collect();
+            *failures.entry(code).or_insert(0_u64) += 1;
+        }
+    }
+    let sql = "UPDATE tool SET runs = runs + ?, successes = successes + ?, last_used_at = max(last_used_at, ?), \
+               confidence = ? WHERE num = ?";
+    let row = (events.len() as u64, successes, last, confidence, num);
+    connection.prepare_cached(sql)?.execute(row)?;
+    let sql = "INSERT INTO cost (tool, what, bucket, count) VALUES (?1, ?2, ?3, ?4) \
+               ON CONFLICT DO UPDATE SET count = count + ?4";
+    let mut statement = connection.prepare_cached(sql)?;
+    for ((what, bucket), count) in costs {
+        statement.execute((num, what, bucket, count))?;
+    }
+    let sql = "INSERT INTO failure (tool, code, count) VALUES (?1, ?2, ?3) \
+               ON CONFLICT DO UPDATE SET count = count + ?3";
+    let mut statement = connection.prepare_cached(sql)?;
+    for (code, count) in failures {
+        statement.execute((num, code, count))?;
     }
     Ok(())
 }
