@@ -343,11 +343,14 @@ fn approvals_are_listed_granted_refused_and_taken_back() {
     let other = place.waiting("sooner");
     assert_eq!(place.admits("later"), Err("permission-denied"));
     let done = place.on(&["approvals"]);
-    assert_eq!((done.status, done.out.lines().count()), (0, 2));
+    assert_eq!((done.status, done.out.matches("pending ").count()), (0, 2));
+    // What somebody has to know who decides is there: what it asks for, and its source.
+    assert!(done.out.contains("asks for: timers") && done.out.contains("  1 | "), "{}", done.out);
     assert!(done.out.contains(&format!("pending   later ({id}) with no grants, since ")), "{}", done.out);
     assert!(done.err.starts_with("hint: `toolcell show "), "{}", done.err);
     let pending = place.on(&["approvals", "list", "--json"]).json();
     assert_eq!((pending["pending"].as_array().unwrap().len(), &pending["decided"]), (2, &json!([])));
+    assert_eq!(pending["pending"][0]["asks"], json!(["timers"]));
 
     // The grants are those that the policy gives now: without it, there are none.
     let plain = ["--dir", &place.text("store")];

@@ -14,7 +14,7 @@ use crate::args::{ApprovalsArgs, ApprovalsCommand, SandboxArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::open;
-use crate::person::AtTerminal;
+use crate::person::{AtTerminal, approving_told};
 use crate::rules::Rules;
 
 /// How many are listed of each kind.
@@ -32,7 +32,7 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     let toolbox = open::existing(dir, SandboxArgs::one_call(), rules)?;
     match args.command.as_ref().unwrap_or(&ApprovalsCommand::List) {
-        ApprovalsCommand::List => list(&toolbox, json, streams),
+        ApprovalsCommand::List => list(&toolbox, json, lang, streams),
         ApprovalsCommand::Grant { tool, yes } => {
             let cancel = CancelToken::new();
             let at_terminal = AtTerminal { lang, cancel, progress: None };
@@ -48,10 +48,10 @@ pub(crate) fn run(
     }
 }
 
-fn list(toolbox: &Toolbox, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+fn list(toolbox: &Toolbox, json: bool, lang: Lang, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
     let (pending, decided) = (toolbox.pending(LISTED)?, toolbox.decisions(LISTED)?);
     if json {
-        let pending: Vec<Value> = pending.iter().map(pending_in_json).collect();
+        let pending: Vec<Value> = pending.iter().map(|one| pending_in_json(toolbox, one)).collect();
         let decided: Vec<Value> = decided.iter().map(|(tool, said)| decided_in_json(tool, said)).collect();
         writeln!(streams.output, "{}", json!({ "pending": pending, "decided": decided }))?;
         return Ok(Exit::Done);
@@ -59,6 +59,15 @@ fn list(toolbox: &Toolbox, json: bool, streams: &mut Streams<'_>) -> Result<Exit
     for Pending { tool, question } in &pending {
         let (name, id, grants) = (&tool.name, tool.id.short(), granted(&question.grants));
         writeln!(streams.output, "pending   {name} ({id}) with {grants}, since {}", question.at)?;
+        match toolbox.question(&tool.id.to_string()) {
+            Ok(question) => {
+                for line in question.approving.iter().flat_map(|approving| approving_told(approving, lang)) {
+                    writeln!(streams.output, "{line}")?;
+                }
+            }
+            // It cannot be approved as it is, and that is what somebody should know.
+            Err(error) => writeln!(streams.output, "  {}\n", visible(&error.to_string()))?,
+        }
     }
     for (tool, said) in &decided {
         let (name, id, grants) = (&tool.name, tool.id.short(), granted(&said.grants));
@@ -75,8 +84,18 @@ fn list(toolbox: &Toolbox, json: bool, streams: &mut Streams<'_>) -> Result<Exit
     Ok(Exit::Done)
 }
 
-fn pending_in_json(Pending { tool, question }: &Pending) -> Value {
+fn pending_in_json(toolbox: &Toolbox, Pending { tool, question }: &Pending) -> Value {
+    let known = toolbox.question(&tool.id.to_string());
+    let approving = known.as_ref().ok().and_then(|known| known.approving.as_deref());
+    let finding = |finding: &toolcell::Finding| {
+        json!({"rule": finding.rule.name(), "severity": finding.severity.name(), "message": finding.message,
+            "line": finding.location.line, "column": finding.location.column})
+    };
     json!({
+        "asks": approving.map(|known| known.asked.iter().map(|(asked, _)| asked.name()).collect::<Vec<_>>()),
+        "findings": approving.map(|known| known.findings.iter().map(finding).collect::<Vec<_>>()),
+        "source": approving.map(|known| known.source.as_str()),
+        "error": known.as_ref().err().map(ToString::to_string),
         "tool": tool.id.to_string(),
         "name": tool.name.as_str(),
         "grants": question.grants,

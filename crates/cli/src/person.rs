@@ -94,6 +94,14 @@ fn told(question: &Question, lang: Lang) -> String {
     told.lines.join("\n") + "\n"
 }
 
+/// What somebody should know who approves a tool, a line each: what it asks for, what was found, its source.
+pub(crate) fn approving_told(approving: &Approving, lang: Lang) -> Vec<String> {
+    let mut told = Told { lines: Vec::new(), lang };
+    told.approving(approving);
+    told.source(&approving.source);
+    told.lines
+}
+
 struct Told {
     lines: Vec<String>,
     lang: Lang,
