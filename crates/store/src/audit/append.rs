@@ -5,8 +5,9 @@
 //! visible as a gap.
 
 use std::fs::File;
+use std::hint::spin_loop;
 use std::io::{self, ErrorKind, Write as _};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use super::AuditConfig;
 use super::attempt::Attempt;
@@ -16,6 +17,10 @@ use super::line::{self, Link, Repair};
 use super::pieces::{Backwards, Piece};
 use crate::error::Fault;
 use crate::index::Durability;
+
+/// How often one tries before one sleeps, and how many pauses of some 20 ns are in between.
+const TRIES: u32 = 64;
+const PAUSES: u32 = 16;
 
 /// Appends for this process.
 #[derive(Default)]
@@ -36,7 +41,7 @@ struct Left {
 impl Appender {
     /// Appends the line of an attempt, and says which one it is.
     pub(super) fn append(&self, files: &Files, config: &AuditConfig, attempt: &Attempt<'_>) -> Result<Head, Fault> {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = soon(&self.left);
         // Until everything has gone well, what is known of the files is not relied on.
         let before = left.take();
         let lock = files.lock(before.as_ref().map(|left| left.lock.clone()))?;
@@ -54,6 +59,19 @@ impl Appender {
         *left = Some(known);
         Ok(head)
     }
+}
+
+/// Waits for a thread that appends. A line takes some 8 µs, and to sleep and be woken takes longer: so it is tried for about
+/// as long before this thread sleeps.
+fn soon<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    for _ in 0..TRIES {
+        match mutex.try_lock() {
+            Ok(guard) => return guard,
+            Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => (0..PAUSES).for_each(|_| spin_loop()),
+        }
+    }
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The end of the log, under the lock.
