@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -52,21 +52,6 @@ pub struct GateCommand {
     pub origin: Origin,
 }
 
-impl GateCommand {
-    /// The program to start: from the file's folder if there is a `/` in it, else by its name.
-    #[must_use]
-    pub fn program(&self) -> PathBuf {
-        let program = self.command.first().map_or("", String::as_str);
-        if program.contains('/') { self.folder.join(program) } else { Path::new(program).to_owned() }
-    }
-
-    /// Whether it is asked about a tool at this time.
-    #[must_use]
-    pub fn is_asked(&self, when: When, tool: &ToolName) -> bool {
-        self.when.contains(&when) && (self.tools.is_empty() || self.tools.iter().any(|tools| tools.covers(tool)))
-    }
-}
-
 /// A name, or the beginning of names with a `*` behind it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NamePattern(String);
@@ -85,16 +70,6 @@ impl NamePattern {
             }
         };
         sound.then(|| Self(text.to_owned()))
-    }
-
-    /// Whether it stands for a tool's name: names that people take for the same are not told apart.
-    #[must_use]
-    pub fn covers(&self, tool: &ToolName) -> bool {
-        let folded = self.0.to_ascii_lowercase().replace('-', "_");
-        match folded.strip_suffix('*') {
-            Some(beginning) => tool.folded().starts_with(beginning),
-            None => tool.folded() == folded,
-        }
     }
 }
 
