@@ -20,12 +20,12 @@ const SHUT: &str =
     "[[gates]]\nname = 'shut'\ncommand = ['/bin/sh', '-c', 'echo \"{\\\"permissionDecision\\\": \\\"deny\\\"}\"']\n";
 
 /// A home, a project in it, and a store.
-struct Place {
+pub(crate) struct Place {
     folder: TempDir,
 }
 
 impl Place {
-    fn new(user: &str, project: &str) -> Self {
+    pub(crate) fn new(user: &str, project: &str) -> Self {
         let place = Self { folder: tempfile::tempdir().unwrap() };
         fs::create_dir_all(place.path("project/deep/er")).unwrap();
         fs::write(place.path("user.toml"), user).unwrap();
@@ -34,11 +34,11 @@ impl Place {
         place
     }
 
-    fn path(&self, below: &str) -> PathBuf {
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
         self.folder.path().canonicalize().unwrap().join(below)
     }
 
-    fn text(&self, below: &str) -> String {
+    pub(crate) fn text(&self, below: &str) -> String {
         self.path(below).to_str().unwrap().to_owned()
     }
 
@@ -68,7 +68,7 @@ impl Place {
     }
 
     /// Makes a tool that waits for an approval, and gives its short identifier.
-    fn waiting(&self, name: &str) -> String {
+    pub(crate) fn waiting(&self, name: &str) -> String {
         let code = "const execute = ({ ms }) => { setTimeout(() => {}, ms) }";
         let request = CreateTool {
             name: name.to_owned(),
@@ -381,6 +381,16 @@ fn approvals_are_listed_granted_refused_and_taken_back() {
 }
 
 #[test]
+fn the_mode_of_approval_that_is_typed_goes_before_the_files() {
+    let place = Place::new("[approval]\nmode = \"never\"\n", "");
+    place.waiting("later");
+    assert_eq!(place.on(&["--approval", "ask", "run", "later"]).status, 3);
+    // It runs, and fails for want of timers.
+    assert_eq!(place.on(&["--approval", "auto", "run", "later"]).status, 1);
+    assert_eq!(place.on(&["--approval", "none", "run", "later"]).status, 2);
+}
+
+#[test]
 fn approvals_of_what_is_not_there_are_refused_and_leave_a_line() {
     let place = Place::new("", "");
     assert_eq!(place.on(&["approvals"]).status, 4);
@@ -394,39 +404,4 @@ fn approvals_of_what_is_not_there_are_refused_and_leave_a_line() {
     let lines = place.on(&["audit", "--outcome", "failed"]).out;
     assert_eq!(lines.lines().count(), 2, "{lines}");
     assert_eq!(place.on(&["approvals", "grant"]).status, 2);
-}
-
-#[test]
-fn shells_complete_commands_options_and_the_names_of_tools() {
-    let place = Place::new("", "");
-    place.waiting("json-to-csv");
-    place.waiting("average");
-    let store = place.text("store");
-    for shell in ["bash", "zsh", "fish"] {
-        let done = toolcell(&["completions", shell]);
-        assert!(done.status == 0 && done.out.contains("TOOLCELL_COMPLETE"), "{}", done.out);
-    }
-    assert_eq!(toolcell(&["completions", "csh"]).status, 2);
-    let complete = |words: &[&str]| toolcell_cli::complete(&[&["toolcell", "--dir", &store], words].concat());
-    assert_eq!(complete(&["appr"]), ["approvals"]);
-    assert_eq!(complete(&["approvals", "grant", ""])[..2], ["average", "json-to-csv"]);
-    assert_eq!(complete(&["approvals", "grant", "j"]), ["json-to-csv"]);
-    assert_eq!(complete(&["export", "av"]), ["average"]);
-    assert!(complete(&["config", "show", "--or"]).contains(&"--origin".to_owned()));
-    let none = place.text("none");
-    assert!(!toolcell_cli::complete(&["toolcell", "--dir", &none, "export", ""]).contains(&"average".to_owned()));
-    assert!(!place.path("none").exists());
-}
-
-#[test]
-fn man_prints_the_main_page_or_writes_all() {
-    let done = toolcell(&["man"]);
-    assert!(done.status == 0 && done.out.contains(".TH toolcell 1"), "{}", done.out);
-    let folder = tempfile::tempdir().unwrap();
-    let pages = folder.path().join("man/man1");
-    assert_eq!(toolcell(&["man", pages.to_str().unwrap()]).status, 0);
-    for page in ["toolcell.1", "toolcell-approvals-grant.1", "toolcell-exec.1"] {
-        let text = fs::read_to_string(pages.join(page)).unwrap();
-        assert!(text.contains(".SH SYNOPSIS"), "{page}: {text}");
-    }
 }

@@ -14,6 +14,7 @@ use crate::answer::visible;
 use crate::args::{CheckArgs, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::{input, sarif};
 
 /// How deep folders are looked through.
@@ -55,10 +56,19 @@ impl Checked {
 
 pub(crate) fn run(args: &CheckArgs, json: bool, lang: Lang, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
     let declared = args.capabilities()?;
-    let mut checked = Vec::new();
-    for path in sources(&args.paths)? {
-        checked.push(check(&path, declared.as_ref(), streams)?);
+    let paths = sources(&args.paths)?;
+    let progress = streams.errors_are_terminal.then(|| Progress::start("checking"));
+    let checked = paths.iter().map(|path| {
+        if let Some(progress) = &progress {
+            progress.say(path);
+        }
+        check(path, declared.as_ref(), streams)
+    });
+    let checked: Result<Vec<Checked>, Failure> = checked.collect();
+    if let Some(progress) = progress {
+        progress.end();
     }
+    let checked = checked?;
     let format = if json { Format::Json } else { args.format };
     match format {
         Format::Json => {

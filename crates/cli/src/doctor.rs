@@ -14,6 +14,7 @@ use crate::args::SandboxArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::fsck::{print_problems, summary};
+use crate::progress::during;
 
 /// What was found.
 #[derive(Debug, Serialize)]
@@ -104,7 +105,7 @@ pub(crate) fn run(args: SandboxArgs, dir: &Path, json: bool, streams: &mut Strea
         fuel: report.usage.fuel,
         load_fuel: report.usage.load_fuel,
         first_call_ms: (report.usage.duration.as_secs_f64() * 1e6).round() / 1e3,
-        store: StoreFindings::look(dir),
+        store: during("looking", streams, || StoreFindings::look(dir)),
     };
     if json {
         let text = serde_json::to_string(&findings).map_err(std::io::Error::from)?;

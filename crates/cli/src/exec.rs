@@ -9,6 +9,7 @@ use crate::answer::{Answer, lines, visible};
 use crate::args::ExecArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::progress::during;
 use crate::rules::Rules;
 use crate::{input, open};
 
@@ -36,7 +37,7 @@ pub(crate) fn run(
         cancel: Some(cancel),
         ..Run::default()
     };
-    let report = toolbox.exec(&draft, &params, &budget, &run, precheck)?;
+    let report = during(draft.name(), streams, || toolbox.exec(&draft, &params, &budget, &run, precheck))?;
     let exit = Exit::of(&report.outcome);
     if json {
         writeln!(streams.output, "{}", Answer::of(None, report).to_json())?;

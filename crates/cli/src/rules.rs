@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
 use etcetera::base_strategy::Xdg;
-use toolcell::policy::{Layer, Origin};
+use toolcell::policy::{Layer, Origin, Overrides};
 use toolcell::{Gates, Lang, Policy, PolicyFile};
 
 use crate::args::PolicyArgs;
@@ -37,7 +37,9 @@ impl Rules {
         let (user, project) = (user_file(places)?, project_file(places)?);
         // A folder that is both is the user's.
         let project = project.filter(|project| !user.as_ref().is_some_and(|user| same(user.path(), project.path())));
-        let policy = Policy::layered(user.iter().chain(&project).cloned())?;
+        // What is typed counts before the files.
+        let typed = Overrides { approval: places.approval, ..Overrides::default() };
+        let policy = Policy::layered(user.iter().chain(&project).cloned())?.with(&typed);
         Ok(Self { user, project, policy, trusted: Trusted::at(places) })
     }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
+use toolcell::policy::ApprovalMode;
 
 /// Where policy files are.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -15,6 +16,10 @@ pub(crate) struct PolicyArgs {
     /// Look for no project's policy file
     #[arg(long, global = true)]
     pub(crate) no_project: bool,
+
+    /// What a tool that nobody approved may do, whatever the files say: never, ask, auto-safe or auto
+    #[arg(long, global = true, value_name = "MODE", value_parser = approval)]
+    pub(crate) approval: Option<ApprovalMode>,
 
     /// Where the search for a project's policy file begins, and goes upwards [default: the current folder]
     #[arg(long, global = true, value_name = "FOLDER", hide_short_help = true, conflicts_with = "no_project")]
@@ -149,4 +154,11 @@ impl ShellName {
 pub(crate) struct ManArgs {
     /// A folder to write a page for each command to [default: the main page, to standard output]
     pub(crate) folder: Option<PathBuf>,
+}
+
+fn approval(text: &str) -> Result<ApprovalMode, String> {
+    ApprovalMode::named(text).ok_or_else(|| {
+        let known: Vec<&str> = ApprovalMode::ALL.iter().map(|mode| mode.name()).collect();
+        format!("there are {}", known.join(", "))
+    })
 }

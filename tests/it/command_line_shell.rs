@@ -1,0 +1,41 @@
+//! What the command line gives to the shell: completions and manual pages.
+
+use std::fs;
+
+use crate::command_line::toolcell;
+use crate::command_line_policy::Place;
+
+#[test]
+fn shells_complete_commands_options_and_the_names_of_tools() {
+    let place = Place::new("", "");
+    place.waiting("json-to-csv");
+    place.waiting("average");
+    let store = place.text("store");
+    for shell in ["bash", "zsh", "fish"] {
+        let done = toolcell(&["completions", shell]);
+        assert!(done.status == 0 && done.out.contains("TOOLCELL_COMPLETE"), "{}", done.out);
+    }
+    assert_eq!(toolcell(&["completions", "csh"]).status, 2);
+    let complete = |words: &[&str]| toolcell_cli::complete(&[&["toolcell", "--dir", &store], words].concat());
+    assert_eq!(complete(&["appr"]), ["approvals"]);
+    assert_eq!(complete(&["approvals", "grant", ""])[..2], ["average", "json-to-csv"]);
+    assert_eq!(complete(&["approvals", "grant", "j"]), ["json-to-csv"]);
+    assert_eq!(complete(&["export", "av"]), ["average"]);
+    assert!(complete(&["config", "show", "--or"]).contains(&"--origin".to_owned()));
+    let none = place.text("none");
+    assert!(!toolcell_cli::complete(&["toolcell", "--dir", &none, "export", ""]).contains(&"average".to_owned()));
+    assert!(!place.path("none").exists());
+}
+
+#[test]
+fn man_prints_the_main_page_or_writes_all() {
+    let done = toolcell(&["man"]);
+    assert!(done.status == 0 && done.out.contains(".TH toolcell 1"), "{}", done.out);
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man/man1");
+    assert_eq!(toolcell(&["man", pages.to_str().unwrap()]).status, 0);
+    for page in ["toolcell.1", "toolcell-approvals-grant.1", "toolcell-exec.1"] {
+        let text = fs::read_to_string(pages.join(page)).unwrap();
+        assert!(text.contains(".SH SYNOPSIS"), "{page}: {text}");
+    }
+}
