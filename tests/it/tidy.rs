@@ -12,8 +12,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("crates/tool", &[]),
     ("host", &["toolcell-protocol"]),
     ("crates/analysis", &["toolcell-tool"]),
+    ("crates/reflection", &["toolcell-tool"]),
     ("crates/store", &["toolcell-tool"]),
-    ("crates/toolcell", &["toolcell-analysis", "toolcell-host", "toolcell-store", "toolcell-tool"]),
+    (
+        "crates/toolcell",
+        &["toolcell-analysis", "toolcell-host", "toolcell-reflection", "toolcell-store", "toolcell-tool"],
+    ),
     ("crates/cli", &["toolcell"]),
 ];
 
@@ -60,6 +64,8 @@ fn only_the_crate_that_owns_a_library_names_it() {
         ("rusqlite", "crates/store"),
         ("jsonschema", "crates/toolcell"),
         ("tokio", "crates/toolcell"),
+        ("proptest", "crates/toolcell"),
+        ("icu_segmenter", "crates/reflection"),
         ("clap", "crates/cli"),
         ("inquire", "crates/cli"),
         ("rmcp", "crates/mcp"),
