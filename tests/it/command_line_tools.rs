@@ -32,7 +32,7 @@ fn create_takes_a_source_a_request_and_standard_input() {
     let desk = Desk::new();
     desk.file("mean.ts", MEAN);
     let beside = json!({"description": "Takes a mean", "tags": ["math"], "capabilities": ["net"], "expect": 1,
-        "examples": [{"numbers": [1]}], "parameters": serde_json::from_str::<Value>(PARAMETERS).unwrap()});
+        "examples": [{"parameters": {"numbers": [1]}}], "parameters": serde_json::from_str::<Value>(PARAMETERS).unwrap()});
     desk.file("mean.json", &beside.to_string());
     let created = desk.run(&["create", "$mean.ts", "--json"]).json();
     assert_eq!((&created["name"], &created["version"]), (&json!("mean"), &json!(1)));
@@ -42,20 +42,20 @@ fn create_takes_a_source_a_request_and_standard_input() {
     );
     assert_eq!(created["needsApproval"], "it asks for `net`");
     let shown = desk.run(&["show", "mean", "--json"]).json();
-    assert_eq!((&shown["tags"], &shown["examples"]), (&json!(["math"]), &json!([{"numbers": [1]}])));
+    assert_eq!((&shown["tags"], &shown["examples"]), (&json!(["math"]), &json!([{"parameters": {"numbers": [1]}}])));
 
     // What is typed counts more, and a new version says what it replaces.
     let words =
         ["create", "$mean.ts", "--replace", "--capabilities", "", "--tags", "a,b", "--generated-from", "a task"];
-    let done = desk.run(&[&words[..], &["--example", "{\"numbers\": [2]}", "--parameters", "@$p.json"]].concat());
+    let done = desk.run(&[&words[..], &["--example", "{\"parameters\": {\"numbers\": [2]}}", "--parameters", "@$p.json"]].concat());
     assert_eq!((done.status, done.err.contains("p.json: no such file")), (4, true), "{}", done.err);
     desk.file("p.json", r#"{"n": {"type": "string", "enum": ["a", "b"], "default": "a"}}"#);
-    let done = desk.run(&[&words[..], &["--example", "{\"numbers\": [2]}", "--parameters", "@$p.json"]].concat());
+    let done = desk.run(&[&words[..], &["--example", "{\"parameters\": {\"numbers\": [2]}}", "--parameters", "@$p.json"]].concat());
     let old = &created["id"].as_str().unwrap()[..15];
     check(&done, 0, &done.out, &format!("note: it replaces {old}: `toolcell rollback mean 1` goes back\n"));
     let shown = desk.run(&["show", "mean", "--json"]).json();
     assert_eq!((&shown["tags"], &shown["generatedFrom"]), (&json!(["a", "b"]), &json!("a task")));
-    assert_eq!(shown["examples"], json!([{"numbers": [2]}]));
+    assert_eq!(shown["examples"], json!([{"parameters": {"numbers": [2]}}]));
     let parameter = json!({"name": "n", "type": "string", "description": "", "required": false, "default": "a", "enum": ["a", "b"]});
     assert_eq!(shown["parameters"], json!([parameter]));
 

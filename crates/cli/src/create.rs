@@ -22,7 +22,18 @@ use crate::{Streams, open};
 /// The longest request, in bytes: a source, each of whose characters may be escaped, and what is said about it.
 const REQUEST_LIMIT: u64 = 4 << 20;
 /// What a file beside a source may say.
-const BESIDE: [&str; 7] = ["name", "description", "parameters", "tags", "capabilities", "generated_from", "examples"];
+const BESIDE: [&str; 10] = [
+    "name",
+    "description",
+    "parameters",
+    "tags",
+    "capabilities",
+    "generated_from",
+    "examples",
+    "returns",
+    "idempotent",
+    "cost",
+];
 
 pub(crate) fn run(
     args: &CreateArgs,
@@ -107,6 +118,11 @@ fn overrule(request: &mut CreateTool, args: &CreateArgs, streams: &mut Streams<'
     if !args.example.is_empty() {
         request.examples = args.example.iter().map(|text| value("--example", text)).collect::<Result<_, _>>()?;
     }
+    if let Some(schema) = &args.returns {
+        request.returns = Some(value("--returns", schema)?);
+    }
+    request.idempotent = args.idempotent.clone().or_else(|| request.idempotent.take());
+    request.cost = args.cost.or(request.cost);
     request.replace |= args.replace;
     Ok(())
 }

@@ -15,7 +15,7 @@ use std::io::Write;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolcell_tool::{Draft, Notes, Status, ToolId, ToolName, ToolSpec, canonical};
+use toolcell_tool::{Claims, Draft, Notes, Status, ToolId, ToolName, ToolSpec, canonical};
 
 use crate::error::Fault;
 use crate::find::{FindError, ToolRef};
@@ -117,6 +117,10 @@ pub(crate) struct Tool {
     tags: Vec<String>,
     generated_from: Option<String>,
     examples: Vec<Value>,
+    #[serde(default, skip_serializing_if = "Claims::is_empty")]
+    claims: Claims,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cost: Option<u64>,
 }
 
 impl Tool {
@@ -130,6 +134,8 @@ impl Tool {
             tags: notes.tags().to_vec(),
             generated_from: notes.generated_from().map(str::to_owned),
             examples: notes.examples().to_vec(),
+            claims: notes.claims().clone(),
+            cost: notes.cost(),
         }
     }
 
@@ -142,6 +148,7 @@ impl Tool {
             return Err(format!("`{name}` says that it is {}, and is {}", self.id, spec.id()));
         }
         let notes = Notes::from_parts(self.description, self.tags, self.generated_from, self.examples);
+        let notes = notes.and_then(|notes| notes.with_claims(self.claims)).map(|notes| notes.with_cost(self.cost));
         Ok((spec, notes.map_err(|error| error.to_string())?))
     }
 }

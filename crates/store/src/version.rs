@@ -7,7 +7,7 @@ use blake3::Hash;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolcell_tool::{Draft, Notes, ToolId, ToolName, ToolSpec, canonical};
+use toolcell_tool::{Claims, Draft, Notes, ToolId, ToolName, ToolSpec, canonical};
 
 /// What this object is, and how it is written.
 const KIND: &str = "toolcell.version.v1";
@@ -72,6 +72,10 @@ pub(crate) struct Version {
     pub(crate) tags: Vec<String>,
     pub(crate) generated_from: Option<String>,
     pub(crate) examples: Vec<Value>,
+    #[serde(default, skip_serializing_if = "Claims::is_empty")]
+    pub(crate) claims: Claims,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cost: Option<u64>,
     pub(crate) safety: f64,
     pub(crate) quality: f64,
 }
@@ -108,6 +112,8 @@ impl Version {
             tags: notes.tags().to_vec(),
             generated_from: notes.generated_from().map(str::to_owned),
             examples: notes.examples().to_vec(),
+            claims: notes.claims().clone(),
+            cost: notes.cost(),
             safety: scores.safety,
             quality: scores.quality,
         }
@@ -158,6 +164,7 @@ impl Version {
             self.generated_from.clone(),
             self.examples.clone(),
         );
-        notes.map_err(|error| error.to_string())
+        let notes = notes.and_then(|notes| notes.with_claims(self.claims.clone()));
+        notes.map(|notes| notes.with_cost(self.cost)).map_err(|error| error.to_string())
     }
 }

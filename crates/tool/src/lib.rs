@@ -3,6 +3,7 @@
 //! Invariant: pure values. Nothing here touches a clock, a file, the environment, a thread or a random number.
 
 mod draft;
+mod example;
 mod id;
 mod message;
 mod name;
@@ -11,6 +12,7 @@ mod spec;
 mod status;
 
 pub use draft::{Draft, DraftError, Language, SOURCE_LIMIT};
+pub use example::{Claims, Example, Expectation};
 pub use id::{IdError, IdPrefix, ToolId};
 pub use message::{Lang, headline, name_taken};
 pub use name::{Detail, NAME_LIMIT, NameError, OPERATIONS, ToolName};

@@ -4,6 +4,8 @@
 
 use serde_json::Value;
 
+use crate::example::Claims;
+
 /// The longest description, in bytes.
 pub const DESCRIPTION_LIMIT: usize = 16 * 1024;
 /// How many tags a tool has at most.
@@ -20,6 +22,8 @@ pub struct Notes {
     tags: Vec<String>,
     generated_from: Option<String>,
     examples: Vec<Value>,
+    claims: Claims,
+    cost: Option<u64>,
 }
 
 impl Notes {
@@ -91,7 +95,28 @@ impl Notes {
         Ok(self)
     }
 
-    /// All of it at once, as it was kept or sent.
+    /// With what it claims of its results.
+    ///
+    /// # Errors
+    /// `notes-invalid`: as examples.
+    pub fn with_claims(mut self, claims: Claims) -> Result<Self, NotesError> {
+        if let Some(returns) = &claims.returns {
+            crate::spec::nested(returns).map_err(|reason| NotesError::Claims { reason })?;
+        }
+        let len = crate::spec::canonical(&claims).map_err(|reason| NotesError::Claims { reason })?.len();
+        bytes("claims", len, crate::spec::DECLARATION_LIMIT)?;
+        self.claims = claims;
+        Ok(self)
+    }
+
+    /// With what making it cost, in tokens.
+    #[must_use]
+    pub fn with_cost(mut self, tokens: Option<u64>) -> Self {
+        self.cost = tokens;
+        self
+    }
+
+    /// All of it at once, as it was kept or sent, but for claims and cost.
     ///
     /// # Errors
     /// `notes-invalid`: as each part by itself.
@@ -131,6 +156,18 @@ impl Notes {
     pub fn examples(&self) -> &[Value] {
         &self.examples
     }
+
+    /// What it claims of its results.
+    #[must_use]
+    pub fn claims(&self) -> &Claims {
+        &self.claims
+    }
+
+    /// What making it cost, in tokens, where somebody said so.
+    #[must_use]
+    pub fn cost(&self) -> Option<u64> {
+        self.cost
+    }
 }
 
 fn bytes(what: &'static str, len: usize, limit: usize) -> Result<(), NotesError> {
@@ -159,6 +196,20 @@ pub enum NotesError {
     Tag {
         /// The text, escaped.
         tag: String,
+    },
+    /// Claims have no canonical form, or are none.
+    #[error("the claims cannot be kept: {reason}")]
+    Claims {
+        /// Why.
+        reason: String,
+    },
+    /// An example is none.
+    #[error("example {number} {reason}")]
+    Example {
+        /// Which one, from 1.
+        number: usize,
+        /// What is wrong with it.
+        reason: String,
     },
     /// Examples have no canonical form.
     #[error("the examples cannot be kept: {reason}")]

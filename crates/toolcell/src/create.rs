@@ -13,8 +13,11 @@ use toolcell_analysis::{Finding, Shape};
 use toolcell_host::{NoOperations, Outcome, Params, Run};
 use toolcell_store::audit::{Action, Attempt, Failure};
 use toolcell_store::{Entry, Fault, FindError, NameStepError, Registration, Scores, ToolRef, WhenTaken};
-use toolcell_tool::{Draft, DraftError, NameError, Notes, NotesError, SpecError, Status, ToolId, ToolName, ToolSpec};
+use toolcell_tool::{
+    Claims, Draft, DraftError, Example, NameError, Notes, NotesError, SpecError, Status, ToolId, ToolName, ToolSpec,
+};
 
+use crate::claim;
 use crate::params::{Parameter, Schema, SchemaError};
 use crate::permit::{Permit, needs_approval};
 use crate::request::{CreateTool, RequestError};
@@ -128,6 +131,13 @@ impl CreateError {
             Self::Reserved { .. } => "take another name".into(),
             Self::Draft(error) => error.hint().into(),
             Self::Parameters(error) => error.hint().into(),
+            Self::Notes(NotesError::Example { .. }) => {
+                "an example is {\"parameters\": {…}, \"result\": …}, or has `throws` or `holds` in place of `result`"
+                    .into()
+            }
+            Self::Notes(NotesError::Claims { .. }) => {
+                "`returns` is a JSON Schema, and `idempotent` the parameter that a result can be given back as".into()
+            }
             Self::Notes(_) => "say less: long texts belong into the source, as comments".into(),
             Self::Spec(_) => "declare less".into(),
             Self::Refused(refusal) => refusal.hint().into(),
@@ -204,13 +214,8 @@ impl Toolbox {
             }
         }
         let draft = Draft::from_bytes(name.as_str(), request.code.as_bytes())?;
-        let notes = Notes::from_parts(
-            request.description.clone(),
-            request.tags.clone(),
-            request.generated_from.clone(),
-            request.examples.clone(),
-        )?;
         let (schema, tool) = self.described(request, &name, &draft)?;
+        let notes = noted(request, &schema)?;
         self.kept_as_tool(&tool, &schema, &notes, before, when_taken, at)
     }
 
@@ -328,4 +333,20 @@ impl Toolbox {
             needs_approval,
         })
     }
+}
+
+/// What is said about a tool. Examples and claims are such that they can be tried.
+fn noted(request: &CreateTool, schema: &Schema) -> Result<Notes, CreateError> {
+    for (at, example) in request.examples.iter().enumerate() {
+        Example::read(example).map_err(|reason| NotesError::Example { number: at + 1, reason })?;
+    }
+    let claims = Claims { returns: request.returns.clone(), idempotent: request.idempotent.clone() };
+    claim::check(&claims, schema).map_err(|reason| NotesError::Claims { reason })?;
+    let notes = Notes::from_parts(
+        request.description.clone(),
+        request.tags.clone(),
+        request.generated_from.clone(),
+        request.examples.clone(),
+    )?;
+    Ok(notes.with_claims(claims)?.with_cost(request.cost))
 }

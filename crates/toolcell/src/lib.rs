@@ -27,6 +27,7 @@ mod show;
 
 mod approve;
 mod cell;
+mod claim;
 mod find;
 pub mod gate;
 mod keeper;
@@ -69,7 +70,7 @@ pub use toolcell_host::{
 };
 pub use toolcell_store as store;
 pub use toolcell_tool::{
-    Draft, DraftError, IdPrefix, Lang, Language, NameError, Notes, SOURCE_LIMIT, Status, ToolId, ToolName, ToolSpec,
-    headline,
+    Claims, Draft, DraftError, Example, Expectation, IdPrefix, Lang, Language, NameError, Notes, SOURCE_LIMIT, Status,
+    ToolId, ToolName, ToolSpec, headline,
 };
 pub use vet::{Refusal, VettedTool, vet};

@@ -23,7 +23,7 @@ mod survey;
 mod tests;
 mod types;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolcell_host::Params;
 
 use declared::Compiled;
@@ -98,6 +98,7 @@ impl Schema {
     /// - Null and `{}` declare nothing, and anything passes.
     /// - The short form is `{ [name]: { type, description, default?, enum?, minimum?, maximum?, required? } }`, where
     ///   `type` is `string`, `number`, `boolean`, `object` or `array`. A parameter is optional unless `required` is true.
+    ///   What is in a list or an object can be said as JSON Schema does it: by `items` and `properties`.
     /// - It is a JSON Schema where `$schema` or `type` is a text, or where `properties` is an object with no text under
     ///   `type`. In the short form everything is an object with a text under `type`, so the two are never mistaken,
     ///   whatever the parameters are called. The draft is 2020-12 unless `$schema` names another; formats are checked.
@@ -136,6 +137,38 @@ impl Schema {
             if short::is_json_schema(declared) { declared::closed(declared) } else { short::to_json_schema(declared)? };
         let compiled = declared::compile(&schema)?;
         Ok(Self { declared: Some(Declared { schema, compiled }) })
+    }
+
+    /// Compiles the JSON Schema of a single value: what it declares is the only field of an object, `field`.
+    ///
+    /// # Errors
+    /// As [`compile`](Self::compile).
+    pub(crate) fn of_value(field: &str, declared: &Value) -> Result<Self, SchemaError> {
+        if !declared.is_object() && !declared.is_boolean() {
+            return Err(SchemaError::NotAnObject { is: shown::value(declared) });
+        }
+        let mut declared = declared.clone();
+        let mut schema = json!({ "type": "object", "required": [field], "additionalProperties": false });
+        // What it refers to stays where its references lead.
+        for key in ["$schema", "$defs", "definitions"] {
+            if let Some(value) = declared.as_object_mut().and_then(|declared| declared.shift_remove(key)) {
+                schema[key] = value;
+            }
+        }
+        schema["properties"] = json!({ field: declared });
+        let compiled = declared::compile(&schema)?;
+        Ok(Self { declared: Some(Declared { schema, compiled }) })
+    }
+
+    /// Checks a value as it is: nothing is filled in, and nothing coerced.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub(crate) fn passes(&self, value: &Value) -> Result<(), ParamsError> {
+        match &self.declared {
+            Some(declared) if !declared.compiled.validator.is_valid(value) => Err(declared.faults(value)),
+            _ => Ok(()),
+        }
     }
 
     /// The parameters, in the order declared.

@@ -38,8 +38,15 @@ pub struct CreateTool {
     pub generated_from: Option<String>,
     /// What it asks the host to grant: names of capabilities, or an object whose keys they are.
     pub capabilities: Value,
-    /// Parameters with the result that is expected.
+    /// What it is expected to do: `{ parameters, result }`, with `throws` (part of an error) or `holds` (an expression of
+    /// `result` and `parameters`) in place of `result`.
     pub examples: Vec<Value>,
+    /// A JSON Schema that every result passes; a proof tries to find one that does not.
+    pub returns: Option<Value>,
+    /// The parameter that a result can be given back as, where that changes nothing.
+    pub idempotent: Option<String>,
+    /// What making it cost, in tokens.
+    pub cost: Option<u64>,
     /// Whether it may be a new version under a name that is taken.
     pub replace: bool,
     /// How it runs: `function`.

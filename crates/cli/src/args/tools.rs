@@ -41,9 +41,22 @@ pub(crate) struct CreateArgs {
     #[arg(long, value_name = "TASK")]
     pub(crate) generated_from: Option<String>,
 
-    /// Parameters with the result that is expected, as JSON; several times
+    /// What it is expected to do, as JSON: {"parameters": {…}, "result": …}, or "throws" (part of an error) or "holds" (an
+    /// expression of result and parameters) in place of "result"; several times
     #[arg(long, value_name = "JSON")]
     pub(crate) example: Vec<String>,
+
+    /// A JSON Schema that every result passes
+    #[arg(long, value_name = "JSON")]
+    pub(crate) returns: Option<String>,
+
+    /// The parameter that a result can be given back as, where that changes nothing
+    #[arg(long, value_name = "PARAMETER")]
+    pub(crate) idempotent: Option<String>,
+
+    /// What making it cost, in tokens
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) cost: Option<u64>,
 
     /// Make it a new version where the name is taken; the old one stays in the history
     #[arg(long)]

@@ -8,7 +8,8 @@ use super::error::SchemaError;
 use super::shown;
 
 /// What a definition may have.
-const KEYS: [&str; 7] = ["type", "description", "default", "enum", "minimum", "maximum", "required"];
+const KEYS: [&str; 9] =
+    ["type", "description", "default", "enum", "minimum", "maximum", "required", "items", "properties"];
 /// The types of the short form.
 const TYPES: [&str; 5] = ["string", "number", "boolean", "object", "array"];
 
