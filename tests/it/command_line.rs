@@ -183,9 +183,11 @@ fn input_that_is_no_source_is_refused() {
 }
 
 #[test]
-fn messages_come_in_japanese() {
-    let done = exec("const execute = () => { for (;;); }", &["--fuel", "1000", "--lang", "ja"]);
-    assert!(done.err.starts_with("エラー: 実行量の上限に達しました: "), "{}", done.err);
+fn messages_come_in_japanese_and_chinese() {
+    let endless = |lang| exec("const execute = () => { for (;;); }", &["--fuel", "1000", "--lang", lang]).err;
+    let (ja, zh) = (endless("ja"), endless("zh"));
+    assert!(ja.starts_with("エラー: 実行量の上限に達しました: "), "{ja}");
+    assert!(zh.starts_with("错误：执行燃料已耗尽：") && zh.contains("\n提示："), "{zh}");
 }
 
 #[test]

@@ -291,8 +291,8 @@ fn drafts_are_recorded_where_there_is_a_store_and_none_is_made_for_them() {
 
 #[test]
 fn the_language_of_the_policy_is_spoken_where_nothing_else_is_said() {
-    let place = Place::new("language = 'ja'\n", "");
-    let exec = |options: &[&str]| {
+    let (ja, zh) = (Place::new("language = 'ja'\n", ""), Place::new("language = 'zh'\n", ""));
+    let exec = |place: &Place, options: &[&str]| {
         let (mut input, mut out, mut err) = (Cursor::new(b"function execute() { null.x }"), Vec::new(), Vec::new());
         let streams = Streams {
             input: &mut input,
@@ -308,9 +308,11 @@ fn the_language_of_the_policy_is_spoken_where_nothing_else_is_said() {
         String::from_utf8(err).unwrap()
     };
     if std::env::var_os("TOOLCELL_LANG").is_none() {
-        assert!(exec(&[]).starts_with("エラー: "));
+        assert!(exec(&ja, &[]).starts_with("エラー: "));
+        assert!(exec(&zh, &[]).starts_with("错误："));
     }
-    assert!(exec(&["--lang", "en"]).starts_with("error: "));
+    assert!(exec(&ja, &["--lang", "en"]).starts_with("error: "));
+    assert!(exec(&ja, &["--lang", "zh"]).starts_with("错误："));
 }
 
 #[test]

@@ -47,10 +47,14 @@ fn create_takes_a_source_a_request_and_standard_input() {
     // What is typed counts more, and a new version says what it replaces.
     let words =
         ["create", "$mean.ts", "--replace", "--capabilities", "", "--tags", "a,b", "--generated-from", "a task"];
-    let done = desk.run(&[&words[..], &["--example", "{\"parameters\": {\"numbers\": [2]}}", "--parameters", "@$p.json"]].concat());
+    let done = desk.run(
+        &[&words[..], &["--example", "{\"parameters\": {\"numbers\": [2]}}", "--parameters", "@$p.json"]].concat(),
+    );
     assert_eq!((done.status, done.err.contains("p.json: no such file")), (4, true), "{}", done.err);
     desk.file("p.json", r#"{"n": {"type": "string", "enum": ["a", "b"], "default": "a"}}"#);
-    let done = desk.run(&[&words[..], &["--example", "{\"parameters\": {\"numbers\": [2]}}", "--parameters", "@$p.json"]].concat());
+    let done = desk.run(
+        &[&words[..], &["--example", "{\"parameters\": {\"numbers\": [2]}}", "--parameters", "@$p.json"]].concat(),
+    );
     let old = &created["id"].as_str().unwrap()[..15];
     check(&done, 0, &done.out, &format!("note: it replaces {old}: `toolcell rollback mean 1` goes back\n"));
     let shown = desk.run(&["show", "mean", "--json"]).json();
@@ -364,6 +368,10 @@ fn a_name_is_deleted_given_back_and_rolled_back() {
     assert_eq!(desk.run(&["undelete", short]).out, format!("ツール「mean」({short})を元に戻しました。\n"));
     assert_eq!(desk.run(&["delete", "mean", "--confirm"]).out, format!("ツール「mean」({short})を削除しました。\n"));
     assert_eq!(desk.run(&["delete", "mean"]).status, 4);
+    desk.lang = "zh";
+    assert_eq!(desk.run(&["undelete", short]).out, format!("已恢复工具「mean」（{short}）。\n"));
+    assert_eq!(desk.run(&["rollback", "mean", "1"]).out, format!("已将工具「mean」回退到版本 1（{short}）。\n"));
+    assert_eq!(desk.run(&["delete", "mean", "--confirm"]).out, format!("已删除工具「mean」（{short}）。\n"));
 }
 
 #[test]

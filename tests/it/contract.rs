@@ -8,8 +8,8 @@ use toolcell::Lang;
 
 use crate::world::read;
 
-/// Both languages, with the ending of their files.
-const LANGUAGES: [(Lang, &str); 2] = [(Lang::Ja, "ja"), (Lang::En, "en")];
+/// All languages. Their files end in their names; the words of the contract are the Japanese ones.
+const LANGUAGES: [Lang; 3] = [Lang::Ja, Lang::En, Lang::Zh];
 
 /// An answer of the contract: text with `{placeholders}`.
 #[derive(Clone)]
@@ -76,8 +76,7 @@ fn is_placeholder(text: &str) -> bool {
 
 /// The answers of the contract in a language, by name.
 fn templates(lang: Lang) -> Vec<(String, Template)> {
-    let ending = LANGUAGES.into_iter().find(|(known, _)| *known == lang).unwrap().1;
-    let text = read(format!("fixtures/contract/answers.{ending}.txt"));
+    let text = read(format!("fixtures/contract/answers.{}.txt", lang.name()));
     let blocks = text.split("=== ").skip(1).map(|block| block.split_once('\n').unwrap());
     blocks.map(|(name, text)| (name.to_owned(), Template(text.trim_end_matches('\n').to_owned()))).collect()
 }

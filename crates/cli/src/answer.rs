@@ -202,19 +202,21 @@ pub(crate) fn lines(outcome: &Outcome, lang: Lang) -> Vec<String> {
     let (error, see) = match lang {
         Lang::En => ("error", "hint"),
         Lang::Ja => ("エラー", "ヒント"),
+        Lang::Zh => ("错误", "提示"),
     };
+    let colon = lang.colon();
     match outcome {
         Outcome::Returned(_) => Vec::new(),
         Outcome::Threw(thrown) => {
             let headline = headline(code_of(thrown), lang).unwrap_or_default();
-            let mut lines = vec![format!("{error}: {headline}: {}: {}", thrown.name, thrown.message)];
+            let mut lines = vec![format!("{error}{colon}{headline}{colon}{}: {}", thrown.name, thrown.message)];
             lines.extend(thrown.stack.lines().map(str::to_owned));
             lines
         }
         Outcome::Stopped(stop) => {
             let headline = headline(stop.code(), lang).unwrap_or_default();
-            let mut lines = vec![format!("{error}: {headline}: {stop}")];
-            lines.extend(hint(stop).map(|hint| format!("{see}: {hint}")));
+            let mut lines = vec![format!("{error}{colon}{headline}{colon}{stop}")];
+            lines.extend(hint(stop).map(|hint| format!("{see}{colon}{hint}")));
             lines
         }
     }

@@ -59,6 +59,7 @@ impl Args {
         match self.lang {
             Some(LangName::En) => Lang::En,
             Some(LangName::Ja) => Lang::Ja,
+            Some(LangName::Zh) => Lang::Zh,
             None => named(&["TOOLCELL_LANG"])
                 .or(of_policy)
                 .or_else(|| named(&["LC_ALL", "LC_MESSAGES", "LANG"]))
@@ -83,6 +84,7 @@ pub(crate) fn dir(said: Option<&Path>) -> Result<PathBuf, Failure> {
 enum LangName {
     En,
     Ja,
+    Zh,
 }
 
 #[derive(Debug, Subcommand)]

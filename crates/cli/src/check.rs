@@ -319,9 +319,11 @@ pub(crate) fn renderer(streams: &Streams<'_>) -> Renderer {
 
 /// One line about one source: its scores, and what it needs.
 fn summary(checked: &Checked, analysis: &Analysis, lang: Lang) -> String {
-    let (safety, quality) = match lang {
-        Lang::En => ("safety", "quality"),
-        Lang::Ja => ("安全性", "品質"),
+    let (safety, quality) = (analysis.safety.score, analysis.quality.score);
+    let scores = match lang {
+        Lang::En => format!("safety {safety:.2}, quality {quality:.2}"),
+        Lang::Ja => format!("安全性 {safety:.2}, 品質 {quality:.2}"),
+        Lang::Zh => format!("安全性 {safety:.2}，质量 {quality:.2}"),
     };
     let needs: Vec<String> = analysis
         .capabilities
@@ -339,8 +341,7 @@ fn summary(checked: &Checked, analysis: &Analysis, lang: Lang) -> String {
         })
         .collect();
     let needs = if needs.is_empty() { String::new() } else { format!("  needs {}", needs.join(", ")) };
-    let (path, score) = (visible(&checked.path), &analysis.safety.score);
-    format!("{path}: {safety} {score:.2}, {quality} {:.2}{needs}", analysis.quality.score)
+    format!("{}: {scores}{needs}", visible(&checked.path))
 }
 
 /// A finding with the line it is in.

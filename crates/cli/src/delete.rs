@@ -45,6 +45,7 @@ fn question(entry: &Entry, lang: Lang) -> String {
     match lang {
         Lang::En => format!("Delete `{name}` ({id})?"),
         Lang::Ja => format!("ツール「{name}」({id})を削除しますか?"),
+        Lang::Zh => format!("确定要删除工具「{name}」（{id}）吗？"),
     }
 }
 
@@ -70,6 +71,7 @@ pub(crate) fn undelete(
     let text = match lang {
         Lang::En => format!("Brought the tool `{name}` ({id}) back."),
         Lang::Ja => format!("ツール「{name}」({id})を元に戻しました。"),
+        Lang::Zh => format!("已恢复工具「{name}」（{id}）。"),
     };
     print(&step, &text, json, streams)
 }
@@ -89,6 +91,7 @@ pub(crate) fn roll_back(
     let text = match lang {
         Lang::En => format!("The tool `{name}` is that of version {version} again ({id})."),
         Lang::Ja => format!("ツール「{name}」をバージョン{version}に戻しました({id})。"),
+        Lang::Zh => format!("已将工具「{name}」回退到版本 {version}（{id}）。"),
     };
     print(&step, &text, json, streams)
 }

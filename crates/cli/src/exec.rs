@@ -67,9 +67,13 @@ pub(crate) fn print_aside(report: &Report, lang: Lang, streams: &mut Streams<'_>
         writeln!(streams.errors, "{}", visible(&log.text))?;
     }
     for warning in &report.warnings {
-        let word = if lang == Lang::Ja { "警告" } else { "warning" };
+        let word = match lang {
+            Lang::En => "warning",
+            Lang::Ja | Lang::Zh => "警告",
+        };
         let path = if warning.path.is_empty() { "/" } else { &warning.path };
-        writeln!(streams.errors, "{word}: {}: {}", visible(path), visible(&warning.message))?;
+        let colon = lang.colon();
+        writeln!(streams.errors, "{word}{colon}{}{colon}{}", visible(path), visible(&warning.message))?;
     }
     Ok(())
 }

@@ -197,19 +197,21 @@ impl Failure {
         let (error, hint) = match lang {
             Lang::En => ("error", "hint"),
             Lang::Ja => ("エラー", "ヒント"),
+            Lang::Zh => ("错误", "提示"),
         };
+        let colon = lang.colon();
         if let Self::Operation(operation) = self
             && let Some(text) = operation.text(lang)
         {
             writeln!(streams.errors, "{}", visible(&text))?;
-            return writeln!(streams.errors, "{hint}: {}", visible(&operation.hint()));
+            return writeln!(streams.errors, "{hint}{colon}{}", visible(&operation.hint()));
         }
         let message = visible(&self.message());
         match headline(self.code(), lang) {
-            Some(headline) => writeln!(streams.errors, "{error}: {headline}: {message}")?,
-            None => writeln!(streams.errors, "{error}: {message}")?,
+            Some(headline) => writeln!(streams.errors, "{error}{colon}{headline}{colon}{message}")?,
+            None => writeln!(streams.errors, "{error}{colon}{message}")?,
         }
-        self.hint().map_or(Ok(()), |text| writeln!(streams.errors, "{hint}: {}", visible(&text)))
+        self.hint().map_or(Ok(()), |text| writeln!(streams.errors, "{hint}{colon}{}", visible(&text)))
     }
 }
 

@@ -124,6 +124,7 @@ fn columns(lang: Lang) -> Vec<Column> {
     let titles = match lang {
         Lang::En => ["name", "id", "status", "safety", "confidence", "runs", "used", "tags", "description"],
         Lang::Ja => ["名前", "ID", "検証状態", "安全性", "信頼度", "実行", "最終使用", "タグ", "説明"],
+        Lang::Zh => ["名称", "ID", "验证状态", "安全性", "置信度", "次数", "上次使用", "标签", "描述"],
     };
     let fits = [
         (Fit::Text(12), 0),

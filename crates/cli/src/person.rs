@@ -74,8 +74,10 @@ const fn asks(question: &Question, lang: Lang) -> &'static str {
     match (question.approving.is_some(), lang) {
         (true, Lang::En) => "May this tool run, now and from now on?",
         (true, Lang::Ja) => "このツールの実行を今後も許可しますか?",
+        (true, Lang::Zh) => "是否允许此工具现在及以后运行？",
         (false, Lang::En) => "May this call run?",
         (false, Lang::Ja) => "この呼び出しを実行しますか?",
+        (false, Lang::Zh) => "是否执行此次调用？",
     }
 }
 
@@ -87,7 +89,7 @@ fn told(question: &Question, lang: Lang) -> String {
     }
     told.headline(question);
     let arguments: String = question.call.args.to_string().chars().take(ARGUMENTS).collect();
-    told.fact("arguments", "引数", &line(&arguments));
+    told.fact("arguments", "引数", "参数", &line(&arguments));
     if let Some(approving) = &question.approving {
         told.approving(approving);
     }
@@ -109,30 +111,39 @@ struct Told {
 
 impl Told {
     fn headline(&mut self, question: &Question) {
-        let id = question.call.tool.map_or_else(String::new, |id| format!(" ({})", id.short()));
+        let id = question.call.tool.map_or_else(String::new, |id| match self.lang {
+            Lang::En | Lang::Ja => format!(" ({})", id.short()),
+            Lang::Zh => format!("（{}）", id.short()),
+        });
         let (name, why, gate) = (line(&question.call.tool_name), line(&question.text), line(&question.gate));
         self.lines.push(match (&question.approving, self.lang) {
             (Some(_), Lang::En) => format!("`{name}`{id} is to run, and somebody has to approve it: {why}"),
             (Some(_), Lang::Ja) => format!("ツール「{name}」{id}の実行には承認が必要です: {why}"),
+            (Some(_), Lang::Zh) => format!("执行工具「{name}」{id}需要批准：{why}"),
             (None, Lang::En) => format!("`{name}`{id} is to run, and the gate `{gate}` asks: {why}"),
             (None, Lang::Ja) => {
                 format!("ツール「{name}」{id}の実行について、フック「{gate}」が確認を求めています: {why}")
             }
+            (None, Lang::Zh) => format!("即将执行工具「{name}」{id}，钩子「{gate}」要求确认：{why}"),
         });
     }
 
-    fn fact(&mut self, en: &str, ja: &str, what: &str) {
-        let label = if self.lang == Lang::Ja { ja } else { en };
-        self.lines.push(format!("  {label}: {what}"));
+    fn fact(&mut self, en: &str, ja: &str, zh: &str, what: &str) {
+        let label = match self.lang {
+            Lang::En => en,
+            Lang::Ja => ja,
+            Lang::Zh => zh,
+        };
+        self.lines.push(format!("  {label}{}{what}", self.lang.colon()));
     }
 
     fn approving(&mut self, approving: &Approving) {
-        self.fact("asks for", "要求", &capabilities(&approving.asked));
-        self.fact("is granted", "許可", &approving.grants.to_string());
+        self.fact("asks for", "要求", "申请", &capabilities(&approving.asked));
+        self.fact("is granted", "許可", "授予", &approving.grants.to_string());
         for finding in &approving.findings {
             let (place, severity, rule) = (finding.location, finding.severity.name(), finding.rule.name());
             let what = format!("{severity}: {} ({rule}) at {}:{}", line(&finding.message), place.line, place.column);
-            self.fact("finding", "検出", &what);
+            self.fact("finding", "検出", "发现", &what);
         }
     }
 
@@ -204,5 +215,7 @@ mod tests {
         );
         let asks = "の実行について、フック「guard」が確認を求めています";
         check(Lang::Ja, &format!("ツール「odd\\u{{7}}」{asks}: {why}\n  引数: {arguments}\n"));
+        let asks = "，钩子「guard」要求确认";
+        check(Lang::Zh, &format!("即将执行工具「odd\\u{{7}}」{asks}：{why}\n  参数：{arguments}\n"));
     }
 }

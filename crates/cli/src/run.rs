@@ -176,14 +176,19 @@ fn print(ran: Ran, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()>
     let (word, held_back) = match lang {
         Lang::En => ("note", "a gate keeps the output back"),
         Lang::Ja => ("補足", "出力はフックにより非表示です"),
+        Lang::Zh => ("备注", "输出已被钩子隐藏"),
     };
     let (report, context) = seen(ran);
     exec::print_text(&report, lang, streams)?;
     for (gate, text) in context {
-        writeln!(streams.errors, "{word} ({}): {}", line(&gate), line(&text))?;
+        let (gate, text) = (line(&gate), line(&text));
+        match lang {
+            Lang::En | Lang::Ja => writeln!(streams.errors, "{word} ({gate}): {text}")?,
+            Lang::Zh => writeln!(streams.errors, "{word}（{gate}）：{text}")?,
+        }
     }
     if suppressed {
-        writeln!(streams.errors, "{word}: {held_back}")?;
+        writeln!(streams.errors, "{word}{}{held_back}", lang.colon())?;
     }
     Ok(())
 }
@@ -241,6 +246,7 @@ fn print_explanation(
     let titles = match lang {
         Lang::En => ["stage", "verdict", "rule", "reason"],
         Lang::Ja => ["段階", "判定", "規則", "理由"],
+        Lang::Zh => ["阶段", "判定", "规则", "原因"],
     };
     let fits = [Fit::Whole, Fit::Whole, Fit::Text(16), Fit::Text(24)];
     let columns = titles.into_iter().zip(fits).map(|(title, fit)| Column { title, fit, spare: 0 });
@@ -259,8 +265,10 @@ fn print_explanation(
     let end = match (asks, lang) {
         (false, Lang::En) => "it would run",
         (false, Lang::Ja) => "実行されます",
+        (false, Lang::Zh) => "可以执行",
         (true, Lang::En) => "somebody would be asked first",
         (true, Lang::Ja) => "先に承認が求められます",
+        (true, Lang::Zh) => "执行前会先请求批准",
     };
     writeln!(streams.output, "{end}")?;
     Ok(Exit::Done)

@@ -3,7 +3,7 @@
 //!
 //! A [`Toolbox`] holds a sandbox, a [`store`], and the rules under which tools run: a [`Policy`], [`Gates`], and what people
 //! approved. [`Toolbox::create`], [`Toolbox::run`], [`Toolbox::list`] and [`Toolbox::delete`] are the operations of the
-//! contract, each with a typed answer that has a text in Japanese and English; [`Toolbox::start`] is a run for hosts that wait
+//! contract, each with a typed answer that has a text in Japanese, English and Chinese; [`Toolbox::start`] is a run for hosts that wait
 //! without a thread. [`Toolbox::exec`] runs a draft once and stores nothing. [`export`], [`import`] and [`collect`] are what
 //! is done with a store as a whole.
 //!

@@ -1,4 +1,4 @@
-//! The answers as text, in Japanese to the letter of the contract, and in English of the same structure.
+//! The answers as text, in Japanese to the letter of the contract, and in English and Chinese of the same structure.
 //!
 //! Invariant: a text is a rendering of a value and says nothing that is not in it. Whoever prints it on a terminal makes
 //! its control characters visible.
@@ -12,13 +12,15 @@ use toolcell_tool::{Lang, Status, headline, name_taken};
 use crate::create::{CreateError, Created};
 use crate::delete::DeleteError;
 use crate::list::{ListToolsError, Listed};
+use crate::params::Parameter;
 use crate::run::{Failed, Ran, RunError};
 
-/// The text of one of two.
-fn either(lang: Lang, ja: &'static str, en: &'static str) -> &'static str {
+/// Those of the words that are of this language.
+fn words(lang: Lang, ja: &'static str, en: &'static str, zh: &'static str) -> &'static str {
     match lang {
         Lang::Ja => ja,
         Lang::En => en,
+        Lang::Zh => zh,
     }
 }
 
@@ -26,14 +28,14 @@ fn either(lang: Lang, ja: &'static str, en: &'static str) -> &'static str {
 fn message(code: &str, detail: &str, lang: Lang) -> String {
     match headline(code, lang) {
         Some(headline) if detail.is_empty() => headline.to_owned(),
-        Some(headline) => format!("{headline}: {detail}"),
+        Some(headline) => format!("{headline}{}{detail}", lang.colon()),
         None => detail.to_owned(),
     }
 }
 
 /// The text of an operation that was refused.
 fn refused(message: &str, lang: Lang) -> String {
-    format!("{}: {message}", either(lang, "エラー", "error"))
+    format!("{}{}{message}", words(lang, "エラー", "error", "错误"), lang.colon())
 }
 
 /// Text, line by line, without the last line feed.
@@ -58,25 +60,37 @@ impl Created {
     #[must_use]
     pub fn to_text(&self, lang: Lang) -> String {
         let Self { name, id, scores, description, .. } = self;
-        let id = id.short();
+        let (id, colon) = (id.short(), lang.colon());
         let verified = if self.status == Status::Passed { "verified" } else { "unverified" };
         let mut lines = Lines(String::new());
         match lang {
             Lang::Ja => lines.say(format_args!("ツール「{name}」を作成しました。\n\nツールID: {id}")),
             Lang::En => lines.say(format_args!("Created the tool `{name}`.\n\nTool ID: {id}")),
+            Lang::Zh => lines.say(format_args!("已创建工具「{name}」。\n\n工具 ID：{id}")),
         };
-        lines.say(format_args!("{}: {:.2}", either(lang, "安全性スコア", "Safety score"), scores.safety));
-        lines.say(format_args!("{}: {:.2}", either(lang, "品質スコア", "Quality score"), scores.quality));
-        lines.say(format_args!("{}: {verified}\n", either(lang, "検証状態", "Verification")));
-        lines.say(format_args!("{}:\n{description}\n", either(lang, "説明", "Description")));
+        lines.say(format_args!(
+            "{}{colon}{:.2}",
+            words(lang, "安全性スコア", "Safety score", "安全评分"),
+            scores.safety
+        ));
+        lines.say(format_args!(
+            "{}{colon}{:.2}",
+            words(lang, "品質スコア", "Quality score", "质量评分"),
+            scores.quality
+        ));
+        lines.say(format_args!("{}{colon}{verified}\n", words(lang, "検証状態", "Verification", "验证状态")));
+        lines.say(format_args!("{}\n{description}\n", words(lang, "説明:", "Description:", "描述：")));
         if !self.parameters.is_empty() {
-            lines.say(format_args!("{}:", either(lang, "パラメータ", "Parameters")));
-            for parameter in &self.parameters {
-                lines.say(format_args!("- {} ({}): {}", parameter.name, parameter.kind, parameter.description));
+            lines.say(format_args!("{}", words(lang, "パラメータ:", "Parameters:", "参数：")));
+            for Parameter { name, kind, description, .. } in &self.parameters {
+                match lang {
+                    Lang::Ja | Lang::En => lines.say(format_args!("- {name} ({kind}): {description}")),
+                    Lang::Zh => lines.say(format_args!("- {name}（{kind}）：{description}")),
+                };
             }
             lines.say(format_args!(""));
         }
-        lines.say(format_args!("{}:", either(lang, "使用方法", "Usage")));
+        lines.say(format_args!("{}", words(lang, "使用方法:", "Usage:", "用法：")));
         lines.say(format_args!("run_dynamic_tool({{ tool_id: \"{id}\", parameters: {{ /* ... */ }} }})"));
         lines.done()
     }
@@ -93,7 +107,7 @@ impl CreateError {
     #[must_use]
     pub fn to_message(&self, lang: Lang) -> String {
         match self.taken() {
-            Some(name) => format!("{}: {self}", name_taken(name, lang)),
+            Some(name) => format!("{}{}{self}", name_taken(name, lang), lang.colon()),
             None => message(self.code(), &self.to_string(), lang),
         }
     }
@@ -104,13 +118,15 @@ impl Ran {
     #[must_use]
     pub fn to_text(&self, lang: Lang) -> String {
         let name = &self.name;
-        let took = format!("{}: {}ms", either(lang, "実行時間", "Time"), self.report.usage.duration.as_millis());
+        let (label, ms) = (words(lang, "実行時間", "Time", "耗时"), self.report.usage.duration.as_millis());
+        let took = format!("{label}{}{ms}ms", lang.colon());
         let mut lines = Lines(String::new());
         match self.value() {
             Ok(_) => {
                 match lang {
                     Lang::Ja => lines.say(format_args!("ツール「{name}」の実行が完了しました。\n\n{took}\n\n結果:")),
                     Lang::En => lines.say(format_args!("Ran the tool `{name}`.\n\n{took}\n\nResult:")),
+                    Lang::Zh => lines.say(format_args!("工具「{name}」执行完成。\n\n{took}\n\n结果：")),
                 };
                 let output = self.output(lang);
                 lines.say(format_args!("{output}"));
@@ -119,6 +135,7 @@ impl Ran {
                 match lang {
                     Lang::Ja => lines.say(format_args!("ツール「{name}」の実行に失敗しました。\n\n{took}")),
                     Lang::En => lines.say(format_args!("The tool `{name}` failed.\n\n{took}")),
+                    Lang::Zh => lines.say(format_args!("工具「{name}」执行失败。\n\n{took}")),
                 };
                 lines.say(format_args!("{}", refused(&failed.to_message(lang), lang)));
             }
@@ -128,6 +145,7 @@ impl Ran {
             match lang {
                 Lang::Ja => lines.say(format_args!("\n補足 (フック「{gate}」): {}", context.text)),
                 Lang::En => lines.say(format_args!("\nNote (gate `{gate}`): {}", context.text)),
+                Lang::Zh => lines.say(format_args!("\n备注（钩子「{gate}」）：{}", context.text)),
             };
         }
         lines.done()
@@ -136,9 +154,13 @@ impl Ran {
     /// What the tool returned, as text.
     fn output(&self, lang: Lang) -> String {
         match &self.report.outcome {
-            _ if self.suppressed => {
-                either(lang, "(出力はフックにより非表示です)", "(a gate keeps the output from being shown)").to_owned()
-            }
+            _ if self.suppressed => words(
+                lang,
+                "(出力はフックにより非表示です)",
+                "(a gate keeps the output from being shown)",
+                "（输出已被钩子隐藏）",
+            )
+            .to_owned(),
             Outcome::Returned(Some(value)) => value.to_text(),
             _ => String::new(),
         }
@@ -178,6 +200,7 @@ impl Listed {
         match lang {
             Lang::Ja => lines.say(format_args!("# 登録済み動的ツール ({count}件)")),
             Lang::En => lines.say(format_args!("# Registered dynamic tools ({count})")),
+            Lang::Zh => lines.say(format_args!("# 已注册的动态工具（{count} 个）")),
         };
         for entry in &self.tools {
             listed(entry, lang, &mut lines);
@@ -187,6 +210,7 @@ impl Listed {
             match lang {
                 Lang::Ja => lines.say(format_args!("\n他に{more}件あります。続き: cursor: \"{next}\"")),
                 Lang::En => lines.say(format_args!("\nThere are {more} more: cursor: \"{next}\"")),
+                Lang::Zh => lines.say(format_args!("\n还有 {more} 个工具。继续查看：cursor: \"{next}\"")),
             };
         }
         lines.done()
@@ -194,20 +218,23 @@ impl Listed {
 }
 
 fn listed(entry: &Entry, lang: Lang, lines: &mut Lines) {
-    let none = either(lang, "なし", "none");
-    let tags = if entry.tags.is_empty() { none.to_owned() } else { entry.tags.join(", ") };
-    let used = entry.last_used_at.map_or_else(|| either(lang, "未使用", "never").to_owned(), |at| at.to_string());
-    lines.say(format_args!("\n## {}\n- ID: {}", entry.name, entry.id.short()));
+    let colon = lang.colon();
+    let none = words(lang, "なし", "none", "无");
+    let tags = if entry.tags.is_empty() { none.to_owned() } else { entry.tags.join(words(lang, ", ", ", ", "、")) };
+    let used =
+        entry.last_used_at.map_or_else(|| words(lang, "未使用", "never", "从未").to_owned(), |at| at.to_string());
+    lines.say(format_args!("\n## {}\n- ID{colon}{}", entry.name, entry.id.short()));
     // What a model wrote about a tool must not read as another tool.
     let description = entry.description.replace('\n', "\n  ");
-    lines.say(format_args!("- {}: {description}", either(lang, "説明", "Description")));
-    lines.say(format_args!("- {}: {:.2}", either(lang, "信頼度", "Confidence"), entry.confidence));
+    lines.say(format_args!("- {}{colon}{description}", words(lang, "説明", "Description", "描述")));
+    lines.say(format_args!("- {}{colon}{:.2}", words(lang, "信頼度", "Confidence", "置信度"), entry.confidence));
     match lang {
         Lang::Ja => lines.say(format_args!("- 使用回数: {}回 | 最終使用: {used}", entry.runs)),
         Lang::En => lines.say(format_args!("- Runs: {} | Last used: {used}", entry.runs)),
+        Lang::Zh => lines.say(format_args!("- 使用次数：{} | 上次使用：{used}", entry.runs)),
     };
-    lines.say(format_args!("- {}: {}", either(lang, "検証状態", "Verification"), entry.status));
-    lines.say(format_args!("- {}: {tags}", either(lang, "タグ", "Tags")));
+    lines.say(format_args!("- {}{colon}{}", words(lang, "検証状態", "Verification", "验证状态"), entry.status));
+    lines.say(format_args!("- {}{colon}{tags}", words(lang, "タグ", "Tags", "标签")));
 }
 
 impl ListToolsError {
@@ -225,6 +252,7 @@ pub fn deleted_text(step: &Step, lang: Lang) -> String {
     match lang {
         Lang::Ja => format!("ツール「{name}」({id})を削除しました。"),
         Lang::En => format!("Deleted the tool `{name}` ({id})."),
+        Lang::Zh => format!("已删除工具「{name}」（{id}）。"),
     }
 }
 

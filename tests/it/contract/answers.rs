@@ -28,14 +28,16 @@ fn scores(created: &Created) -> [String; 2] {
 }
 
 #[test]
-fn both_languages_have_the_same_answers_of_the_same_structure() {
+fn all_languages_have_the_same_answers_of_the_same_structure() {
     let structure = |lang| {
         let structure = |(name, template): (String, Template)| {
             (name, template.placeholders(), template.0.lines().map(str::is_empty).collect::<Vec<_>>())
         };
         templates(lang).into_iter().map(structure).collect::<Vec<_>>()
     };
-    assert_eq!(structure(Lang::Ja), structure(Lang::En));
+    for lang in LANGUAGES {
+        assert_eq!(structure(lang), structure(Lang::Ja));
+    }
     assert_eq!(structure(Lang::Ja).len(), 7);
 }
 
@@ -45,7 +47,7 @@ fn a_created_tool_is_told_as_the_contract_says() {
     let [safety, quality] = scores(&created);
     let short = created.id.short();
     assert_eq!((safety.len(), quality.len()), (4, 4));
-    for (lang, _) in LANGUAGES {
+    for lang in LANGUAGES {
         let expected = Template::named("create_tool", lang).filled(&[
             ("name", "calculate_average"),
             ("tool_id", &short),
@@ -82,7 +84,7 @@ fn a_tool_without_parameters_is_told_without_their_block() {
     let created = host.tool("one", "const execute = () => 1");
     let [safety, quality] = scores(&created);
     let id = created.id.short();
-    for (lang, _) in LANGUAGES {
+    for lang in LANGUAGES {
         let expected = Template::named("create_tool", lang).without_block_of("{param1}").filled(&[
             ("name", "one"),
             ("tool_id", &id),
@@ -99,19 +101,19 @@ fn a_tool_without_parameters_is_told_without_their_block() {
 #[test]
 fn a_tool_that_is_not_created_is_told_with_the_message() {
     let error = Host::new().create(&json!({ "name": "", "description": "a tool", "code": "" })).unwrap_err();
-    for (lang, _) in LANGUAGES {
+    for lang in LANGUAGES {
         let expected = Template::named("create_tool fails", lang).filled(&[("message", &error.to_message(lang))]);
         assert_eq!(error.to_text(lang), expected);
     }
 }
 
-/// What a run says in both languages, with this result.
+/// What a run says in all languages, with this result.
 #[track_caller]
 fn check_result(code: &str, result: &str) {
     let host = Host::new();
     host.tool("tool", code);
     let ran = host.run("tool", &json!({})).unwrap();
-    for (lang, _) in LANGUAGES {
+    for lang in LANGUAGES {
         let template = Template::named("run_dynamic_tool", lang);
         let expected = template.filled(&[("name", "tool"), ("ms", &milliseconds(&ran)), ("result", result)]);
         assert_eq!(ran.to_text(lang), expected, "{code}");
@@ -142,9 +144,10 @@ fn a_tool_that_fails_is_told_with_its_message() {
     host.tool("tool", "const execute = () => { throw new TypeError('no numbers') }");
     let ran = host.run("tool", &json!({})).unwrap();
     let failed = ran.value().unwrap_err();
-    for (lang, words) in [(Lang::Ja, "ツール実行に失敗しました"), (Lang::En, "the tool failed")] {
+    let words = ["ツール実行に失敗しました: ", "the tool failed: ", "工具执行失败："];
+    for (lang, words) in LANGUAGES.into_iter().zip(words) {
         let message = failed.to_message(lang);
-        assert_eq!(message, format!("{words}: TypeError: no numbers"));
+        assert_eq!(message, format!("{words}TypeError: no numbers"));
         let template = Template::named("run_dynamic_tool fails", lang);
         let expected = template.filled(&[("name", "tool"), ("ms", &milliseconds(&ran)), ("message", &message)]);
         assert_eq!(ran.to_text(lang), expected);
@@ -161,7 +164,7 @@ fn tools_are_listed_as_the_contract_says() {
     }
     let listed = host.list(&json!({}));
     let confidence = |listed: &toolcell::Listed| format!("{:.2}", listed.tools[0].confidence);
-    for (lang, never) in [(Lang::Ja, "未使用"), (Lang::En, "never")] {
+    for (lang, never) in LANGUAGES.into_iter().zip(["未使用", "never", "从未"]) {
         for (listed, runs, last) in [(&before, "0", never), (&listed, "3", "2026-02-18T09:00:00Z")] {
             let expected = Template::named("list_dynamic_tools", lang).filled(&[
                 ("count", "1"),
@@ -185,6 +188,7 @@ fn an_empty_list_is_an_answer() {
     let listed = Host::new().list(&json!({ "name": "none" }));
     assert_eq!(listed.to_text(Lang::Ja), "# 登録済み動的ツール (0件)");
     assert_eq!(listed.to_text(Lang::En), "# Registered dynamic tools (0)");
+    assert_eq!(listed.to_text(Lang::Zh), "# 已注册的动态工具（0 个）");
 }
 
 #[test]
@@ -197,8 +201,10 @@ fn each_tool_of_a_list_has_a_block_and_more_are_told() {
     let text = listed.to_text(Lang::Ja);
     assert_eq!(text.lines().next(), Some("# 登録済み動的ツール (2件)"));
     assert_eq!(text.matches("\n\n## ").count(), 2);
-    let cursor = listed.next.unwrap().to_string();
+    let cursor = listed.next.as_ref().unwrap().to_string();
     assert!(text.ends_with(&format!("\n\n他に1件あります。続き: cursor: \"{cursor}\"")), "{text}");
+    let text = listed.to_text(Lang::Zh);
+    assert!(text.ends_with(&format!("\n\n还有 1 个工具。继续查看：cursor: \"{cursor}\"")), "{text}");
     let rest = host.list(&json!({ "limit": 2, "sort": "name", "cursor": cursor }));
     assert_eq!((rest.tools.len(), rest.more, rest.next), (1, 0, None));
 }
@@ -209,7 +215,7 @@ fn a_deletion_is_told_as_the_contract_says() {
     let id = host.tool("old_tool", "const execute = () => 1").id.short();
     let unconfirmed = host.delete(&json!({ "tool_name": "old_tool" })).unwrap_err();
     let deleted = host.delete(&json!({ "tool_name": "old_tool", "confirm": true })).unwrap();
-    for (lang, _) in LANGUAGES {
+    for lang in LANGUAGES {
         assert_eq!(unconfirmed.to_text(lang), Template::named("delete_dynamic_tool fails", lang).filled(&[]));
         let expected = Template::named("delete_dynamic_tool", lang).filled(&[("name", "old_tool"), ("tool_id", &id)]);
         assert_eq!(deleted_text(&deleted, lang), expected);

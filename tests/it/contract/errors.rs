@@ -1,4 +1,4 @@
-//! Each row of the error table happens, in both languages and with its own words.
+//! Each row of the error table happens, in all languages and with its own words.
 
 use std::path::Path;
 
@@ -17,11 +17,16 @@ struct Row {
     code: String,
     ja: String,
     en: String,
+    zh: String,
 }
 
 impl Row {
     fn words(&self, lang: Lang) -> &str {
-        if lang == Lang::Ja { &self.ja } else { &self.en }
+        match lang {
+            Lang::Ja => &self.ja,
+            Lang::En => &self.en,
+            Lang::Zh => &self.zh,
+        }
     }
 }
 
@@ -29,8 +34,9 @@ fn rows() -> Vec<Row> {
     let table = read("fixtures/contract/errors.md");
     let rows = table.lines().skip(2).map(|line| {
         let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-        let [code, ja, en] = cells.try_into().unwrap_or_else(|_| panic!("{line}"));
-        Row { code: code.trim_matches('`').to_owned(), ja: ja.to_owned(), en: en.to_owned() }
+        let [code, ja, en, zh] = cells.try_into().unwrap_or_else(|_| panic!("{line}"));
+        let [ja, en, zh] = [ja, en, zh].map(str::to_owned);
+        Row { code: code.trim_matches('`').to_owned(), ja, en, zh }
     });
     rows.collect()
 }
@@ -38,27 +44,27 @@ fn rows() -> Vec<Row> {
 /// A failure of any operation.
 struct Failure {
     code: &'static str,
-    text: [String; 2],
+    text: [String; LANGUAGES.len()],
     hint: String,
 }
 
 impl From<CreateError> for Failure {
     fn from(error: CreateError) -> Self {
-        let text = LANGUAGES.map(|(lang, _)| error.to_text(lang));
+        let text = LANGUAGES.map(|lang| error.to_text(lang));
         Self { code: error.code(), text, hint: error.hint().into_owned() }
     }
 }
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
-        let text = LANGUAGES.map(|(lang, _)| error.to_text(lang));
+        let text = LANGUAGES.map(|lang| error.to_text(lang));
         Self { code: error.code(), text, hint: error.hint().into_owned() }
     }
 }
 
 impl From<DeleteError> for Failure {
     fn from(error: DeleteError) -> Self {
-        let text = LANGUAGES.map(|(lang, _)| error.to_text(lang));
+        let text = LANGUAGES.map(|lang| error.to_text(lang));
         Self { code: error.code(), text, hint: error.hint().to_owned() }
     }
 }
@@ -66,7 +72,7 @@ impl From<DeleteError> for Failure {
 impl From<Ran> for Failure {
     /// Of the answer, the line of the error.
     fn from(ran: Ran) -> Self {
-        let text = LANGUAGES.map(|(lang, _)| ran.to_text(lang).split("ms\n").nth(1).unwrap().to_owned());
+        let text = LANGUAGES.map(|lang| ran.to_text(lang).split("ms\n").nth(1).unwrap().to_owned());
         Self { code: ran.value().unwrap_err().code(), text, hint: "there is none".to_owned() }
     }
 }
@@ -181,15 +187,19 @@ fn every_row_of_the_error_table_happens_and_begins_with_its_words() {
         let failure = failure(&row.code);
         assert_eq!(failure.code, row.code);
         assert!(!failure.hint.is_empty(), "{}", row.code);
-        for (text, (lang, _)) in failure.text.iter().zip(LANGUAGES) {
+        for (text, lang) in failure.text.iter().zip(LANGUAGES) {
             let words = row.words(lang).replace("{name}", "average");
-            let error = if lang == Lang::Ja { "エラー" } else { "error" };
-            let Some(rest) = text.strip_prefix(&format!("{error}: {words}")) else {
+            let (error, colon) = match lang {
+                Lang::Ja => ("エラー: ", ": "),
+                Lang::En => ("error: ", ": "),
+                Lang::Zh => ("错误：", "："),
+            };
+            let Some(rest) = text.strip_prefix(&format!("{error}{words}")) else {
                 panic!("{}: {text}", row.code);
             };
-            assert!(rest.is_empty() || rest.starts_with(": "), "{}: {text}", row.code);
+            assert!(rest.is_empty() || rest.starts_with(colon), "{}: {text}", row.code);
             assert!(!rest.contains(&words), "{} says it twice: {text}", row.code);
-            assert!(!text.contains('\n') && !text.ends_with(['.', ':', ' ']), "{}: {text}", row.code);
+            assert!(!text.contains('\n') && !text.ends_with(['.', ':', ' ', '。', '：']), "{}: {text}", row.code);
         }
     }
 }
@@ -197,7 +207,7 @@ fn every_row_of_the_error_table_happens_and_begins_with_its_words() {
 #[test]
 fn the_words_are_those_of_the_table() {
     for row in rows() {
-        for (lang, _) in LANGUAGES {
+        for lang in LANGUAGES {
             let words = match &*row.code {
                 "name-taken" => Some(toolcell_tool::name_taken("{name}", lang)),
                 code => headline(code, lang).map(str::to_owned),
@@ -224,11 +234,11 @@ fn the_detail_names_what_is_wrong_the_limit_and_the_place() {
         ("output-too-large", "the result is longer than 9 bytes"),
         ("tool-failed", "Error: no"),
     ] {
-        let [ja, _] = failure(code).text;
+        let [ja, ..] = failure(code).text;
         assert!(ja.ends_with(&format!(": {detail}")), "{code}: {ja}");
     }
-    let [ja, _] = failure("syntax-error").text;
+    let [ja, ..] = failure("syntax-error").text;
     assert!(ja.contains("line 1") || ja.contains("1:"), "{ja}");
-    let [ja, _] = failure("name-taken").text;
+    let [ja, ..] = failure("name-taken").text;
     assert!(ja.contains("dt_"), "{ja}");
 }

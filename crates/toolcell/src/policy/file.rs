@@ -131,6 +131,7 @@ impl Reading<'_> {
             language: self.stated(form.language.as_ref(), |lang| match lang {
                 LangForm::En => Lang::En,
                 LangForm::Ja => Lang::Ja,
+                LangForm::Zh => Lang::Zh,
             }),
             limits: self.limits(&form.limits),
             ceilings: self.limits(&form.ceilings),

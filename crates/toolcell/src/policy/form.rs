@@ -54,6 +54,8 @@ pub(super) enum LangForm {
     En,
     /// Japanese
     Ja,
+    /// Chinese, in simplified characters
+    Zh,
 }
 
 /// Limits of a call.

@@ -17,9 +17,7 @@ impl Policy {
     pub fn origins(&self) -> Vec<Setting> {
         let mut settings = Vec::new();
         if self.language.value.is_some() {
-            settings.push(setting("language", &self.language, |lang| {
-                quoted(if lang == Some(Lang::Ja) { "ja" } else { "en" })
-            }));
+            settings.push(setting("language", &self.language, |lang| quoted(lang.map_or("", Lang::name))));
         }
         for limit in Limit::ALL {
             settings.push(setting(&format!("limits.{}", limit.name()), &self.limits.limit(limit), number));

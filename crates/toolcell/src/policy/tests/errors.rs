@@ -58,7 +58,7 @@ fn an_unknown_word_is_told_with_the_known_ones() {
         "2:8: `approval.mode` cannot be `autosafe`, did you mean `auto-safe`? (there are `never`, `ask`, \
          `auto-safe`, `auto`)",
     );
-    check("language = \"fr\"", "1:12: `language` cannot be `fr` (there are `en`, `ja`)");
+    check("language = \"fr\"", "1:12: `language` cannot be `fr` (there are `en`, `ja`, `zh`)");
     check("[audit]\ncontents = \"all\"", "2:12: `audit.contents` cannot be `all` (there are `digests`, `verbatim`)");
 }
 

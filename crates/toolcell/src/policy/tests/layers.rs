@@ -65,6 +65,7 @@ fn a_project_asks_more_often_and_records_less_of_what_is_secret() {
 fn the_language_of_the_project_wins() {
     check("language = \"ja\"", "language = \"en\"", "language", "\"en\" (project P:1)");
     check("language = \"ja\"", "", "language", "\"ja\" (user U:1)");
+    check("language = \"en\"", "language = \"zh\"", "language", "\"zh\" (project P:1)");
     check("", "", "language", "");
 }
 
