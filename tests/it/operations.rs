@@ -13,6 +13,7 @@ mod roads;
 mod run;
 mod running;
 mod together;
+mod verify;
 
 use std::path::Path;
 use std::sync::Arc;

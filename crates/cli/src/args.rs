@@ -18,7 +18,7 @@ pub(crate) use policy::{
     ApprovalsArgs, ApprovalsCommand, CompletionsArgs, ConfigArgs, ConfigCommand, InitArgs, ManArgs, PolicyArgs,
 };
 pub(crate) use store::{AuditArgs, AuditCommand, ExportArgs, FsckArgs, GcArgs, ImportArgs};
-pub(crate) use tools::{CreateArgs, DeleteArgs, ListArgs, RollBackArgs, RunArgs, ShowArgs, UndeleteArgs};
+pub(crate) use tools::{CreateArgs, DeleteArgs, ListArgs, RollBackArgs, RunArgs, ShowArgs, UndeleteArgs, VerifyArgs};
 
 /// Runs the tools that an agent writes, each call in a sealed cell.
 #[derive(Debug, Parser)]
@@ -93,6 +93,8 @@ pub(crate) enum Command {
     Create(CreateArgs),
     /// Run a tool that is kept
     Run(RunArgs),
+    /// Prove a tool: run its examples, and look for inputs that it does not bear
+    Verify(VerifyArgs),
     /// List the tools that there are
     List(ListArgs),
     /// Show all that is known of a tool

@@ -1,7 +1,7 @@
 //! The operations as commands: turns words into verbs, and outcomes into exit codes.
 //!
 //! Reading order: [`args`] is what can be typed; for tools [`create`], [`mod@run`], [`list`],
-//! [`show`] and [`delete`]; [`exec`], [`check`], [`batch`], [`doctor`], and for the store [`fsck`],
+//! [`show`], [`verify`] and [`delete`]; [`exec`], [`check`], [`batch`], [`doctor`], and for the store [`fsck`],
 //! [`bundle`] and [`audit`], are the commands; [`answer`] is what they print of a run, [`failure`] what they print where there was none, and [`exit`] the exit status.
 //!
 //! [`rules`] is what holds here, [`trusted`] whose gates may run, and [`open`] the one way to a toolbox; [`config`], [`init`] and
@@ -45,6 +45,7 @@ mod sarif;
 mod show;
 mod table;
 mod trusted;
+mod verify;
 
 use std::io::{IsTerminal, Read, Write};
 use std::process::ExitCode;
@@ -140,6 +141,9 @@ where
         }
         Command::Run(words) => {
             rules.and_then(|rules| run::run(&words, &rules, &dir?, json, lang, &mut streams, cancel))
+        }
+        Command::Verify(words) => {
+            rules.and_then(|rules| verify::run(&words, &rules, &dir?, json, lang, &mut streams, cancel))
         }
         Command::List(list) => rules.and_then(|rules| list::run(&list, &rules, &dir?, json, lang, &mut streams)),
         Command::Show(show) => rules.and_then(|rules| show::run(&show, &rules, &dir?, json, &mut streams)),

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use toolcell::{CreateError, DeleteError, Lang, ListToolsError, RunError, ShowError};
+use toolcell::{CreateError, DeleteError, Lang, ListToolsError, RunError, ShowError, VerifyError};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -26,6 +26,8 @@ pub(crate) enum Operation {
     Delete(DeleteError),
     /// A tool was only to be looked at.
     Show(ShowError),
+    /// A tool was to be proven.
+    Verify(VerifyError),
 }
 
 impl Operation {
@@ -36,6 +38,7 @@ impl Operation {
             Self::List(error) => error.code(),
             Self::Delete(error) => error.code(),
             Self::Show(error) => error.code(),
+            Self::Verify(error) => error.code(),
         }
     }
 
@@ -53,6 +56,7 @@ impl Operation {
             Self::List(error) => error.hint().into(),
             Self::Delete(error) => error.hint().into(),
             Self::Show(error) => error.hint().into(),
+            Self::Verify(error) => error.hint(),
         }
     }
 
@@ -60,7 +64,9 @@ impl Operation {
     pub(crate) fn place(&self) -> Option<(u32, u32)> {
         match self {
             Self::Create(error) => error.place(),
-            Self::Run(RunError::Unsafe(refusal)) => refusal.place(),
+            Self::Run(RunError::Unsafe(refusal)) | Self::Verify(VerifyError::Run(RunError::Unsafe(refusal))) => {
+                refusal.place()
+            }
             _ => None,
         }
     }
@@ -73,6 +79,7 @@ impl Operation {
             Self::List(error) => error.to_string(),
             Self::Delete(error) => error.to_string(),
             Self::Show(error) => error.to_string(),
+            Self::Verify(error) => error.to_string(),
         }
     }
 
@@ -83,7 +90,8 @@ impl Operation {
             Self::Run(error) | Self::Interrupted(error) => error.to_text(lang),
             Self::List(error) => error.to_text(lang),
             Self::Delete(error) => error.to_text(lang),
-            Self::Show(_) => return None,
+            Self::Verify(VerifyError::Run(error)) => error.to_text(lang),
+            Self::Show(_) | Self::Verify(_) => return None,
         })
     }
 }
@@ -128,4 +136,5 @@ from_operation! {
     ListToolsError => List;
     DeleteError => Delete;
     ShowError => Show;
+    VerifyError => Verify;
 }

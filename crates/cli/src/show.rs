@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use toolcell::policy::Verdict;
 use toolcell::store::{Decision, Percentiles, Usage};
-use toolcell::{Analysis, Finding, Language, Shown, Standing, analyze};
+use toolcell::{Analysis, Finding, Lang, Language, Proof, Shown, Standing, analyze};
 
 use crate::answer::visible;
 use crate::args::{SandboxArgs, ShowArgs};
@@ -40,7 +40,7 @@ pub(crate) fn run(
         writeln!(streams.output, "{}", in_json(&shown, &checked))?;
         return Ok(Exit::Done);
     }
-    for section in [heading, said_about, parameters, permissions, usage, history] {
+    for section in [heading, said_about, parameters, permissions, proof, usage, history] {
         section(&shown, &checked, streams)?;
     }
     findings(&checked, streams)?;
@@ -93,6 +93,13 @@ fn said_about(shown: &Shown, checked: &Checked, streams: &mut Streams<'_>) -> st
         writeln!(streams.output, "{name:<9} {value}")?;
     }
     Ok(())
+}
+
+/// What came of the last trial.
+fn proof(shown: &Shown, _: &Checked, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    let Some(proof) = &shown.proof else { return Ok(()) };
+    writeln!(streams.output, "{}", visible(&proof.to_text(Lang::En)))?;
+    writeln!(streams.output)
 }
 
 fn standing(shown: &Shown) -> String {
@@ -256,6 +263,10 @@ fn in_json(shown: &Shown, checked: &Checked) -> Value {
         "current": shown.entry.current,
         "generatedFrom": shown.notes.generated_from(),
         "examples": shown.notes.examples(),
+        "returns": shown.notes.claims().returns,
+        "idempotent": shown.notes.claims().idempotent,
+        "cost": shown.notes.cost(),
+        "proof": shown.proof.as_ref().map(told),
         "parameters": shown.parameters.iter().map(parameter).collect::<Vec<_>>(),
         "capabilities": {
             "asked": shown.asked, "inferred": analysis.map(|analysis| &analysis.capabilities),
@@ -277,4 +288,13 @@ fn in_json(shown: &Shown, checked: &Checked) -> Value {
         fields.extend(more);
     }
     fields
+}
+
+/// A proof without what ran in it.
+fn told(proof: &Proof) -> Value {
+    let mut told = serde_json::to_value(proof).unwrap_or_default();
+    if let Some(fields) = told.as_object_mut() {
+        fields.shift_remove("receipts");
+    }
+    told
 }

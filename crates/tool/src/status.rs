@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! unverified → pending → passed | failed → pending …
+//! passed → unverified, where it starts failing, or what is expected of it changes
 //! each of them → deprecated → unverified
 //! each of them → quarantined → unverified
 //! ```
@@ -64,8 +65,8 @@ impl Status {
         match next {
             Self::Pending => matches!(self, Self::Unverified | Self::Passed | Self::Failed),
             Self::Passed | Self::Failed => matches!(self, Self::Pending),
-            // A trial that was broken off, or a second chance.
-            Self::Unverified => matches!(self, Self::Pending | Self::Deprecated | Self::Quarantined),
+            // A trial that was broken off, one whose subject changed, or a second chance.
+            Self::Unverified => matches!(self, Self::Pending | Self::Passed | Self::Deprecated | Self::Quarantined),
             Self::Deprecated => !matches!(self, Self::Deprecated | Self::Quarantined),
             Self::Quarantined => !matches!(self, Self::Quarantined),
         }
@@ -94,7 +95,7 @@ mod tests {
             [
                 "unverified: pending deprecated quarantined",
                 "pending: unverified passed failed deprecated quarantined",
-                "passed: pending deprecated quarantined",
+                "passed: unverified pending deprecated quarantined",
                 "failed: pending deprecated quarantined",
                 "deprecated: unverified quarantined",
                 "quarantined: unverified",

@@ -187,7 +187,8 @@ impl Toolbox {
 }
 
 /// The tool of an identifier, unless somebody deleted it meanwhile.
-fn found(store: &Store, id: ToolId) -> Result<Option<Entry>, Fault> {
+/// The tool of an identifier, where a name leads to it.
+pub(crate) fn found(store: &Store, id: ToolId) -> Result<Option<Entry>, Fault> {
     let Ok(whole) = IdPrefix::parse(&id.to_string()) else { return Ok(None) };
     match store.find(&ToolRef::Id(whole)) {
         Ok(entry) => Ok(Some(entry)),

@@ -85,6 +85,32 @@ impl Toolbox {
     }
 }
 
+impl Toolbox {
+    /// Calls a tool on the interpreter, whatever the image of this toolbox is: it is made when it is needed first. Nothing is
+    /// kept for the next call.
+    pub(crate) fn enter_interpreter(
+        &self,
+        name: &str,
+        script: &toolcell_analysis::Script,
+        permit: &Permit,
+        run: &Run<'_>,
+    ) -> Result<Report, CallError> {
+        let sandbox = self.interpreter().map_err(|error| CallError::NoInstance(error.to_owned()))?;
+        let evaluated = Script { name, source: script.code() };
+        let mut report = match sandbox.prepare(&evaluated, permit.budget(), run)? {
+            Loaded::Ready(prepared) => {
+                let tools = tools(&prepared);
+                let tool = tools.iter().find(|tool| tools.len() > 1 && *tool == name);
+                let run = Run { tool: tool.map(String::as_str), ..*run };
+                sandbox.call(&prepared, permit.args().params(), permit.budget(), &run)?
+            }
+            Loaded::Ended(report) => report,
+        };
+        lead_back(&mut report, name, script);
+        Ok(report)
+    }
+}
+
 /// The names of the tools that a factory made; one without a name is none.
 fn tools(prepared: &Prepared) -> Vec<String> {
     let manifest: Value = serde_json::from_str(prepared.manifest().as_str()).unwrap_or_default();

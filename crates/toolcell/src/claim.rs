@@ -34,11 +34,6 @@ impl Returns {
         Self(claims.returns.as_ref().and_then(|returns| Schema::of_value(RESULT, returns).ok()))
     }
 
-    /// Whether anything is claimed.
-    pub(crate) const fn is_claimed(&self) -> bool {
-        self.0.is_some()
-    }
-
     /// Says why a result is none of those.
     pub(crate) fn passes(&self, result: &Value) -> Result<(), ParamsError> {
         self.0.as_ref().map_or(Ok(()), |schema| schema.passes(&serde_json::json!({ RESULT: result })))

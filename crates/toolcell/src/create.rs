@@ -17,6 +17,7 @@ use toolcell_tool::{
     Claims, Draft, DraftError, Example, NameError, Notes, NotesError, SpecError, Status, ToolId, ToolName, ToolSpec,
 };
 
+use crate::approve::found;
 use crate::claim;
 use crate::params::{Parameter, Schema, SchemaError};
 use crate::permit::{Permit, needs_approval};
@@ -292,6 +293,17 @@ impl Toolbox {
         }
     }
 
+    /// Whether this tool is there already, and passed when something else was expected of it.
+    fn proven_otherwise(&self, id: ToolId, notes: &Notes) -> Result<bool, Fault> {
+        let store = self.shelf()?;
+        let Some(entry) = found(store, id)? else { return Ok(false) };
+        if entry.status != Status::Passed {
+            return Ok(false);
+        }
+        let before = store.notes(&entry)?;
+        Ok(before.examples() != notes.examples() || before.claims() != notes.claims())
+    }
+
     fn kept_as_tool(
         &self,
         tool: &VettedTool,
@@ -303,7 +315,12 @@ impl Toolbox {
     ) -> Result<Created, CreateError> {
         let (store, spec) = (self.shelf()?, tool.spec());
         let identical = store.with_same_source(spec)?;
+        let proven = self.proven_otherwise(spec.id(), notes)?;
         let step = store.put(&Registration { spec, notes, scores: tool.scores(), at }, when_taken)?;
+        if proven {
+            // Somebody else may have changed it meanwhile, and then it is not passed any more either.
+            let _ = store.set_status(spec.id(), Status::Unverified);
+        }
         let entry = match store.find(&ToolRef::Name(spec.name().clone())) {
             Ok(entry) => Some(entry),
             Err(FindError::Fault(fault)) => return Err(fault.into()),

@@ -24,6 +24,7 @@ mod list;
 mod run;
 mod running;
 mod show;
+mod verify;
 
 mod approve;
 mod cell;
@@ -34,6 +35,7 @@ mod keeper;
 mod params;
 mod permit;
 pub mod policy;
+pub mod proof;
 mod record;
 mod review;
 mod text;
@@ -52,6 +54,7 @@ pub use list::{ListToolsError, Listed};
 pub use params::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError};
 pub use permit::{Denial, Permit, Step};
 pub use policy::{Policy, PolicyFile, Wanted};
+pub use proof::{Counterexample, Proof};
 pub use record::{RunRecord, Size, Used};
 pub use request::{CreateTool, DeleteTool, ListTools, RequestError, RunTool, read_request};
 pub use run::{Explanation, Failed, Ran, RunError, RunOptions};
@@ -73,4 +76,5 @@ pub use toolcell_tool::{
     Claims, Draft, DraftError, Example, Expectation, IdPrefix, Lang, Language, NameError, Notes, SOURCE_LIMIT, Status,
     ToolId, ToolName, ToolSpec, headline,
 };
+pub use verify::{Proved, VerifyError, VerifyOptions};
 pub use vet::{Refusal, VettedTool, vet};

@@ -54,6 +54,12 @@ impl Permit {
         self.context
     }
 
+    /// The same for another call of the tool, while it is tried.
+    pub(crate) fn for_trial(&self, args: Args, budget: Budget) -> Self {
+        let (grants, decided_by) = (self.grants.clone(), self.decided_by.clone());
+        Self { args, budget, grants, decided_by, context: Vec::new(), suppressed: false }
+    }
+
     /// To evaluate a factory while it is analysed: with nothing granted, and little of everything.
     pub(crate) fn to_describe(args: Args) -> Self {
         let budget = Budget { fuel: 2_000_000_000, deadline: std::time::Duration::from_secs(2), ..Budget::default() };

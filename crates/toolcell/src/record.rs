@@ -14,14 +14,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Outcome, Params, Report, Stop};
 use toolcell_store::audit::{Action, Attempt, Details, Digest, Failure};
-use toolcell_store::{Begun, Fault, Interrupted, RUN, Record, RecordError, RunEnd, UsageEvent};
-use toolcell_tool::{ToolId, ToolName};
+use toolcell_store::{
+    Begun, Fault, FindError, Interrupted, RUN, Record, RecordError, RunEnd, StatusError, Store, ToolRef, UsageEvent,
+};
+use toolcell_tool::{Status, ToolId, ToolName};
 
 use crate::permit::Permit;
 use crate::toolbox::{Toolbox, ToolboxError};
 
 /// How runs end, in the words of records.
-const OUTCOMES: [&str; 5] = ["returned", "threw", "stopped", "refused", "interrupted"];
+const OUTCOMES: [&str; 8] = ["returned", "threw", "stopped", "refused", "interrupted", "passed", "failed", "unproven"];
 /// How much of what a caller said the name of a tool is gets into a record, in characters.
 const SHOWN: usize = 64;
 /// The same of a caller: both fit into the beginning of a run, whatever they are.
@@ -96,7 +98,7 @@ pub struct Used {
 }
 
 impl Size {
-    fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         Self { blake3: blake3::hash(text.as_bytes()).to_hex().to_string(), bytes: text.len() as u64 }
     }
 }
@@ -203,6 +205,11 @@ impl<'a> Attempted<'a> {
         &self.record.run
     }
 
+    /// What the tool is told that its call is called. It is as long for each run, or fuel would depend on how many there were.
+    pub(crate) fn call_id(&self) -> String {
+        format!("call_{}", &blake3::hash(self.record.run.as_bytes()).to_hex()[..24])
+    }
+
     /// Notes which tool it is about.
     pub(crate) fn is_about(&mut self, id: ToolId, name: &ToolName) {
         self.tool = Some(id);
@@ -239,6 +246,11 @@ impl<'a> Attempted<'a> {
         let counts = !matches!(report.outcome, Outcome::Stopped(Stop::Cancelled));
         let (fuel, duration) = (report.usage.fuel, report.usage.duration);
         self.ran = Some(Left { outcome, failure, fuel, duration, counts });
+    }
+
+    /// Notes what came of a proof. It says nothing about how the tool does in use.
+    pub(crate) fn has_proved(&mut self, outcome: &'static str, fuel: u64, duration: Duration) {
+        self.ran = Some(Left { outcome, failure: None, fuel, duration, counts: false });
     }
 
     /// Keeps how it ended, and gives the hash of the record.
@@ -352,8 +364,26 @@ pub(crate) fn close_interrupted(toolbox: &Toolbox) -> Result<(), ToolboxError> {
         let new = || Record { kind: RUN.to_owned(), tool: None, at, body: body(&run) };
         let record = interrupted.kept.unwrap_or_else(new);
         store.end_run(interrupted.begun, RunEnd { usage: None, record, attempt })?;
+        if action == Action::VerifyTool {
+            // Nobody tries it any more.
+            give_up(store, &run.name)?;
+        }
     }
     Ok(())
+}
+
+/// Makes a tool unverified that was being tried when its process died.
+fn give_up(store: &Store, called: &str) -> Result<(), Fault> {
+    let Ok(reference) = ToolRef::parse(called) else { return Ok(()) };
+    match store.find(&reference) {
+        Ok(entry) if entry.status == Status::Pending => match store.set_status(entry.id, Status::Unverified) {
+            Err(StatusError::Fault(fault)) => Err(fault),
+            // Somebody else was faster.
+            _ => Ok(()),
+        },
+        Err(FindError::Fault(fault)) => Err(fault),
+        _ => Ok(()),
+    }
 }
 
 /// The record of a run that nobody ended. What cannot be read was begun by another version; that it was begun is known

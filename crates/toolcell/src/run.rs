@@ -264,7 +264,7 @@ impl Toolbox {
             }
         };
         attempted.is_permitted(&permit);
-        let report = self.call(&entry, tool, &permit, options, attempted.run())?;
+        let report = self.call(&entry, tool, &permit, options, &attempted.call_id())?;
         attempted.has_run(&report);
         let seen = self.review(entry.name.as_str(), Some(entry.id), permit, report);
         let Seen { report, context, suppressed, revised_by } = seen.map_err(RunError::Withheld)?;
@@ -314,11 +314,11 @@ impl Toolbox {
         tool: &VettedTool,
         permit: &Permit,
         options: &RunOptions,
-        run: &str,
+        call_id: &str,
     ) -> Result<Report, CallError> {
         let run = Run {
             tool: None,
-            call_id: if run.is_empty() { "1" } else { run },
+            call_id,
             seed: options.seed,
             started_at: since_1970(self.now()),
             operations: operations(permit.grants()),
@@ -348,7 +348,7 @@ pub(crate) fn operations(grants: &Grants) -> &'static dyn Operations {
 }
 
 /// The key of a stored tool that was prepared with these grants.
-fn key(id: ToolId, grants: &Grants) -> blake3::Hash {
+pub(crate) fn key(id: ToolId, grants: &Grants) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new_derive_key("toolcell 2026-11 prepared tool");
     hasher.update(id.as_bytes());
     for capability in grants.iter() {

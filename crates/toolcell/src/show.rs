@@ -10,6 +10,7 @@ use crate::find::FindToolError;
 use crate::params::Parameter;
 use crate::permit::needs_approval;
 use crate::policy::{Grants, Ruling};
+use crate::proof::Proof;
 use crate::toolbox::Toolbox;
 use crate::vet::Refusal;
 
@@ -38,6 +39,8 @@ pub struct Shown {
     pub approvals: Vec<Approval>,
     /// Whether it may run.
     pub standing: Standing,
+    /// What came of the last trial of it.
+    pub proof: Option<Proof>,
 }
 
 /// Whether a tool may run with what it would be granted now.
@@ -157,6 +160,7 @@ impl Toolbox {
         let asked = ready.vetted.as_ref().map(|tool| tool.asked().clone()).unwrap_or_default();
         let grants = self.policy.grants_for(entry.id, &entry.name, &entry.tags, &asked);
         let said = store.decision(entry.id, &grants.to_value())?;
+        let proof = self.proof(&entry)?;
         let standing = match (&ready.vetted, said) {
             (Err(refusal), _) => Standing::Unsafe(refusal.clone()),
             (Ok(_), Some(Decision::Refused)) => Standing::Refused,
@@ -177,6 +181,7 @@ impl Toolbox {
             asked,
             grants,
             standing,
+            proof,
             entry,
         })
     }

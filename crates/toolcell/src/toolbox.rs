@@ -4,7 +4,7 @@
 //! than a new one would be.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use jiff::Timestamp;
 use lru::LruCache;
@@ -59,6 +59,8 @@ impl Default for ToolboxConfig {
 /// Makes, runs, lists and deletes tools.
 pub struct Toolbox {
     pub(crate) sandbox: Sandbox,
+    /// The interpreter, which proofs compare with.
+    interpreter: OnceLock<Result<Sandbox, String>>,
     pub(crate) store: Option<Arc<Store>>,
     pub(crate) keeper: Keeper,
     pub(crate) policy: Policy,
@@ -150,6 +152,7 @@ impl Toolbox {
     pub fn without_store(config: ToolboxConfig) -> Result<Self, StartError> {
         Ok(Self {
             sandbox: Sandbox::new(&config.sandbox)?,
+            interpreter: OnceLock::new(),
             store: None,
             keeper: Keeper::default(),
             policy: config.policy,
@@ -218,6 +221,15 @@ impl Toolbox {
     #[must_use]
     pub fn passed_over(&self) -> &[(Kind, String)] {
         self.sandbox.passed_over()
+    }
+
+    /// The interpreter, made when it is needed first.
+    pub(crate) fn interpreter(&self) -> Result<&Sandbox, &str> {
+        let made = self.interpreter.get_or_init(|| {
+            let config = SandboxConfig { images: vec![Kind::Interpreted], slots: self.slots() };
+            Sandbox::new(&config).map_err(|error| error.to_string())
+        });
+        made.as_ref().map_err(String::as_str)
     }
 
     /// How many calls run at once.

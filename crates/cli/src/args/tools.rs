@@ -179,6 +179,35 @@ impl Sort {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  toolcell verify average\n  toolcell verify --all\n  toolcell verify average --cases 2000 --seed 7 --json\n\n\
+    A tool passes that does what its examples say, always the same, with room to spare, whose parameters are enforced, and\n\
+    that bears whatever it declares that it takes. What is found against it is shown as small as it can be.\n\
+    Exit status: 0 passed, 1 failed or not proven, 3 refused by the analysis, the policy, a gate or a person, 4 no such tool,\n\
+    130 interrupted"
+)]
+pub(crate) struct VerifyArgs {
+    /// A name or an identifier
+    #[arg(value_name = "TOOL", required_unless_present = "all", conflicts_with = "all")]
+    pub(crate) tool: Option<String>,
+
+    /// All tools, as many at once as there are cores
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// How many inputs to look at
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) cases: u32,
+
+    /// What the inputs are made from: the same seed makes the same inputs
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+}
+
+#[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell show average\n  toolcell show average --version 1\n  \
     toolcell show average --source > average.ts")]
 pub(crate) struct ShowArgs {

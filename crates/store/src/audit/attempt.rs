@@ -47,11 +47,13 @@ pub enum Action {
     Exec,
     /// The store was to be verified.
     Verify,
+    /// A tool was to be proven.
+    VerifyTool,
 }
 
 impl Action {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::CreateTool,
         Self::RunDynamicTool,
         Self::ListDynamicTools,
@@ -70,6 +72,7 @@ impl Action {
         Self::Repair,
         Self::Exec,
         Self::Verify,
+        Self::VerifyTool,
     ];
 
     /// Its name in the log and on the command line.
@@ -94,6 +97,7 @@ impl Action {
             Self::Repair => "repair",
             Self::Exec => "exec",
             Self::Verify => "verify",
+            Self::VerifyTool => "verify_tool",
         }
     }
 

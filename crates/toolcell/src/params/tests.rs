@@ -212,8 +212,8 @@ fn a_definition_that_is_none_is_refused_by_its_name() {
         "`n` has `allowedValues`, which no definition has; did you mean `enum`?",
     );
     refused(
-        &json!({ "n": { "type": "array", "items": {} } }),
-        "`n` has `items`, which no definition has: it may have `type`, `description`, `default`, `enum`, `minimum`, `maximum`, `required`",
+        &json!({ "n": { "type": "array", "uniqueItems": true } }),
+        "`n` has `uniqueItems`, which no definition has: it may have `type`, `description`, `default`, `enum`, `minimum`, `maximum`, `required`, `items`, `properties`",
     );
     refused(
         &json!({ "n": { "type": "number", "required": "yes" } }),

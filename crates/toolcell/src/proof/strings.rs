@@ -1,0 +1,169 @@
+//! Texts that tools stumble over.
+//!
+//! Invariant: each text is shorter than a tool's fuel minds, and shrinks towards the empty one or towards one that an example
+//! has.
+
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use proptest::string::string_regex;
+use serde_json::Value;
+
+use super::inputs::{Choice, any_of};
+
+/// Texts at the borders: nothing, blanks, other scripts, signs that are two code units or two code points, what looks like
+/// something else, what a prototype has, what separates fields.
+const BORDERS: [&str; 36] = [
+    "",
+    " ",
+    "a",
+    "0",
+    "-1",
+    "1.5",
+    "1e21",
+    "null",
+    "true",
+    "[]",
+    "{}",
+    "a b",
+    "a  b",
+    " a ",
+    "a\nb",
+    "a\r\nb",
+    "\n",
+    "\t",
+    "a,b",
+    ",",
+    "\"",
+    "'",
+    "\"a\",\"b\"",
+    "\\",
+    "%",
+    "=",
+    "a=b",
+    "<b>",
+    "é",
+    "e\u{301}",
+    "日本語",
+    "😀",
+    "👩‍👩‍👧",
+    "__proto__",
+    "constructor",
+    "toString",
+];
+/// Regular expressions for formats of JSON Schema.
+const FORMATS: [(&str, &str); 9] = [
+    ("date", "(19|20)[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])"),
+    (
+        "date-time",
+        "20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|2[0-8])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{3})?(Z|[+-]0[0-9]:30)",
+    ),
+    ("time", "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z"),
+    ("email", "[a-z][a-z0-9.]{0,8}[a-z0-9]@[a-z]{1,8}\\.(com|org|co\\.jp)"),
+    ("uri", "https?://[a-z]{1,8}\\.(com|org)(/[a-z0-9]{0,5}){0,3}(\\?[a-z]=[a-z0-9%]{0}[a-z0-9]{1,4})?(#[a-z]{1,3})?"),
+    ("hostname", "[a-z]{1,8}(\\.[a-z]{2,5}){1,2}"),
+    ("ipv4", "(25[0-5]|1[0-9]{2}|[1-9]?[0-9])(\\.(25[0-5]|1[0-9]{2}|[1-9]?[0-9])){3}"),
+    ("ipv6", "([0-9a-f]{1,4}:){7}[0-9a-f]{1,4}"),
+    ("uuid", "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"),
+];
+/// How long texts are that say the same again and again, in characters.
+const LONG: [usize; 3] = [10, 100, 1_000];
+/// The longest that is made where a longer one is declared.
+const LONGEST: usize = 20_000;
+
+/// Texts that pass a schema, as far as it says something that texts can be made by.
+pub(super) fn texts(schema: &Value, seen: &[&Value], words: &[String]) -> BoxedStrategy<Value> {
+    let seen: Vec<String> = seen.iter().filter_map(|value| value.as_str().map(str::to_owned)).collect();
+    let pattern = schema["pattern"].as_str().and_then(|pattern| matching(pattern));
+    let format = schema["format"].as_str().and_then(|format| FORMATS.iter().find(|(known, _)| *known == format));
+    let shaped = pattern.or_else(|| format.and_then(|(_, pattern)| string_regex(pattern).ok()).map(Strategy::boxed));
+    let shaped_first = shaped.is_some();
+    let (least, most) = (length(schema, "minLength").unwrap_or(0), length(schema, "maxLength"));
+    let signs = seen.iter().flat_map(|text| text.chars()).map(String::from);
+    let pool: Vec<String> = signs.chain(words.iter().cloned()).chain(BORDERS.map(str::to_owned)).collect();
+    let lengths: Vec<usize> = LONG.into_iter().chain(most.map(|most| most.min(LONGEST))).collect();
+    let mut choices: Vec<Choice<String>> = Vec::new();
+    if let Some(shaped) = shaped {
+        choices.push((6, shaped));
+    }
+    if !seen.is_empty() {
+        choices.push((4, varied(seen)));
+    }
+    if !shaped_first {
+        choices.push((3, select(BORDERS.as_slice()).prop_map(str::to_owned).boxed()));
+        choices.push((2, "\\PC{0,12}".boxed()));
+        choices.push((1, "[a-z0-9 ,;:=\n\"-]{0,24}".boxed()));
+        choices.push((1, (select(pool), select(lengths)).prop_map(repeated).boxed()));
+        if !words.is_empty() {
+            choices.push((
+                2,
+                proptest::collection::vec(select(words.to_vec()), 1..4).prop_map(|some| some.concat()).boxed(),
+            ));
+        }
+    }
+    let fitted = any_of(choices).prop_map(move |text| if shaped_first { text } else { fit(&text, least, most) });
+    fitted.prop_map(Value::String).boxed()
+}
+
+/// Names of fields in an object that takes any.
+pub(super) fn names(words: &[String]) -> BoxedStrategy<String> {
+    let mut choices: Vec<Choice<String>> =
+        vec![(2, "[a-z]{1,6}".boxed()), (2, select(BORDERS.as_slice()).prop_map(str::to_owned).boxed())];
+    if !words.is_empty() {
+        choices.push((3, select(words.to_vec()).boxed()));
+    }
+    any_of(choices)
+}
+
+fn repeated((text, length): (String, usize)) -> String {
+    text.repeat(length / text.chars().count().max(1))
+}
+
+fn length(schema: &Value, key: &str) -> Option<usize> {
+    schema[key].as_u64().and_then(|length| usize::try_from(length).ok())
+}
+
+/// Texts that match a pattern of a schema, which need not match all of a text.
+fn matching(pattern: &str) -> Option<BoxedStrategy<String>> {
+    let inner = pattern.strip_prefix('^').unwrap_or(pattern);
+    let inner = inner.strip_suffix('$').filter(|inner| !inner.ends_with('\\')).unwrap_or(inner);
+    string_regex(inner).ok().map(Strategy::boxed)
+}
+
+/// A text of a length that is declared: what is too short is filled up, what is too long is cut.
+fn fit(text: &str, least: usize, most: Option<usize>) -> String {
+    let len = text.chars().count();
+    let mut text = text.to_owned();
+    if len < least {
+        text.extend(std::iter::repeat_n('a', least - len));
+    }
+    match most {
+        Some(most) if len > most => text.chars().take(most).collect(),
+        _ => text,
+    }
+}
+
+/// Texts that examples have, with something changed.
+fn varied(seen: Vec<String>) -> BoxedStrategy<String> {
+    let change = (0..12_usize, any::<Index>(), select(BORDERS.as_slice()));
+    (select(seen), change).prop_map(|(text, (change, at, sign))| changed(&text, change, at, sign)).boxed()
+}
+
+fn changed(text: &str, change: usize, at: Index, sign: &str) -> String {
+    let signs: Vec<char> = text.chars().collect();
+    let at = at.index(signs.len() + 1);
+    let (before, after): (String, String) = (signs[..at].iter().collect(), signs[at..].iter().collect());
+    match change {
+        1 => before,
+        2 => after,
+        3 => format!("{before}{sign}{after}"),
+        4 => before + after.chars().skip(1).collect::<String>().as_str(),
+        5 => format!("{text}\n{text}"),
+        6 => format!("{text}\n"),
+        7 => format!(" {text} "),
+        8 => text.to_uppercase(),
+        9 => text.chars().map(|sign| if sign.is_ascii_digit() { '9' } else { sign }).collect(),
+        10 => text.lines().rev().collect::<Vec<_>>().join("\n"),
+        11 => text.replace(' ', "  "),
+        _ => text.to_owned(),
+    }
+}

@@ -1,0 +1,273 @@
+//! Proofs: what passes, what is found, and what is kept of it.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+use toolcell::proof::{Ended, PROOF, Trying, Verdict};
+use toolcell::{Proof, Status, VerifyOptions};
+
+use super::{AUTO, Host};
+
+/// The fields of a request that a fixture has; what else it has is for the tests.
+fn fixtures(folder: &str) -> Vec<(String, Value, Value)> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../fixtures/proof").join(folder);
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let read = |path: &PathBuf| {
+        let mut fields: Map<String, Value> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        let planted = fields.shift_remove("planted").unwrap_or_default();
+        (path.file_stem().unwrap().to_string_lossy().into_owned(), Value::Object(fields), planted)
+    };
+    paths.iter().map(read).collect()
+}
+
+fn status(host: &Host, name: &str) -> Status {
+    host.store().find(&toolcell::store::ToolRef::parse(name).unwrap()).unwrap().status
+}
+
+fn proved(host: &Host, fields: &Value) -> Proof {
+    let name = fields["name"].as_str().unwrap();
+    host.create(fields).unwrap();
+    host.toolbox().verify(name, &VerifyOptions::default()).unwrap()
+}
+
+#[test]
+fn a_planted_bug_is_found_in_each_of_the_fixtures() {
+    let host = Host::under(AUTO);
+    let mut missed = Vec::new();
+    for (name, fields, planted) in fixtures("planted") {
+        let proof = proved(&host, &fields);
+        let Some(found) = &proof.counterexample else {
+            missed.push(format!("{name}: {:?} {planted}", proof.checks));
+            continue;
+        };
+        println!("{name}: {} with {}", found.message, found.parameters);
+        assert_eq!(
+            (proof.verdict, found.check, status(&host, &name)),
+            (Verdict::Failed, Trying::Challenger, Status::Failed)
+        );
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn citizens_pass() {
+    let host = Host::under(AUTO);
+    let mut failed = Vec::new();
+    for (name, fields, _) in fixtures("citizens") {
+        let proof = proved(&host, &fields);
+        if proof.verdict != Verdict::Passed {
+            failed.push(format!("{name}: {:?} {:?}", proof.counterexample, proof.checks));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// A tool with one example, and whatever else is said of it.
+fn doubled(more: &Value) -> Value {
+    let mut fields = json!({
+        "name": "doubled", "description": "Doubles a number", "code": "const execute = ({ n }) => 2 * n",
+        "parameters": { "n": { "type": "number", "description": "what to double", "required": true } },
+        "examples": [{ "parameters": { "n": 21 }, "result": 42 }],
+    });
+    fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    fields
+}
+
+/// What comes of a tool like that: the verdict, and what is wrong.
+fn check(more: &Value, verdict: Verdict, wrong: &str) -> Proof {
+    let host = Host::under(AUTO);
+    let proof = proved(&host, &doubled(more));
+    let found = proof.counterexample.as_ref().map(|found| format!("{}: {}", found.kind, found.message));
+    assert_eq!((proof.verdict, found.unwrap_or_default().as_str()), (verdict, wrong));
+    let expected = match verdict {
+        Verdict::Passed => Status::Passed,
+        Verdict::Failed => Status::Failed,
+        Verdict::Unproven => Status::Unverified,
+    };
+    assert_eq!(status(&host, "doubled"), expected);
+    proof
+}
+
+#[test]
+fn a_tool_passes_by_evidence_alone() {
+    let proof = check(&json!({}), Verdict::Passed, "");
+    let said: Vec<(Trying, Ended)> = proof.checks.iter().map(|check| (check.check, check.verdict)).collect();
+    let each = [Trying::Examples, Trying::Determinism, Trying::Headroom, Trying::Parameters, Trying::Challenger];
+    assert_eq!(said, each.map(|check| (check, Ended::Passed)));
+    assert!(proof.checks[4].runs >= 200, "{:?}", proof.checks[4]);
+    // Without an example nothing says what is right.
+    check(&json!({ "examples": [] }), Verdict::Unproven, "");
+    check(&json!({ "examples": [{ "parameters": { "n": 1 } }] }), Verdict::Unproven, "");
+}
+
+#[test]
+fn an_example_that_does_not_hold_fails_the_tool() {
+    let with = |example: Value| json!({ "examples": [example] });
+    let wrong = "unlike-example: example 1: it returns 42, expected 41";
+    check(&with(json!({ "parameters": { "n": 21 }, "result": 41 })), Verdict::Failed, wrong);
+    check(&with(json!({ "parameters": { "n": 21 }, "result": 42.0 })), Verdict::Passed, "");
+    check(&with(json!({ "parameters": { "n": 2 }, "holds": "result === parameters.n + 2" })), Verdict::Passed, "");
+    let wrong = "unlike-example: example 1: `result === parameters.n + 2` does not hold of 6";
+    check(&with(json!({ "parameters": { "n": 3 }, "holds": "result === parameters.n + 2" })), Verdict::Failed, wrong);
+    let wrong = "unlike-example: example 1: it does not throw, expected an error with `too large` in it";
+    check(&with(json!({ "parameters": { "n": 3 }, "throws": "too large" })), Verdict::Failed, wrong);
+    let wrong = "parameters-invalid: example 1: what is declared refuses its parameters, which do not reach the tool: \
+                 the parameters are invalid: /n is \"x\" (string), expected number";
+    check(&with(json!({ "parameters": { "n": "x" }, "result": 1 })), Verdict::Failed, wrong);
+}
+
+#[test]
+fn a_predicate_is_source_and_runs_in_the_cell() {
+    let with = |holds: &str| json!({ "examples": [{ "parameters": { "n": 1 }, "holds": holds }] });
+    let failed = |holds: &str, why: &str| {
+        let wrong = format!("unlike-example: example 1: `{holds}` cannot be decided: {why}");
+        check(&with(holds), Verdict::Failed, &wrong);
+    };
+    failed("result.x.y", "it throws TypeError: cannot read property 'y' of undefined");
+    failed("(() => { while (true) {} })()", "the tool burned all of its 2000000000 units of fuel");
+    let proof = check_failed(&with("process.exit(0)"));
+    assert!(proof.contains("cannot be decided"), "{proof}");
+}
+
+fn check_failed(more: &Value) -> String {
+    let proof = proved(&Host::under(AUTO), &doubled(more));
+    assert_eq!(proof.verdict, Verdict::Failed);
+    proof.counterexample.unwrap().message
+}
+
+#[test]
+fn what_throws_is_a_fault_unless_the_author_throws_it() {
+    let code = |code: &str| json!({ "code": code });
+    let own = "const execute = ({ n }) => { if (n < 0) throw new Error('n is negative'); return 2 * n }";
+    let proof = check(&code(own), Verdict::Passed, "");
+    assert!(proof.checks[4].says.contains("refused with an error of its own"), "{}", proof.checks[4].says);
+    let own = "const execute = ({ n }) => { if (n < 0) throw new RangeError(`out of range: ${n}`); return 2 * n }";
+    check(&code(own), Verdict::Passed, "");
+    let engine = "const execute = ({ n }) => [2 * n][n < 0 ? 1 : 0].valueOf()";
+    let wrong = "threw: it throws TypeError: cannot read property 'valueOf' of undefined";
+    let proof = check(&code(engine), Verdict::Failed, wrong);
+    let found = proof.counterexample.unwrap();
+    // As small as it can be: the whole number that is nearest to zero on the wrong side, or one of the borders.
+    assert!(found.parameters["n"].as_f64().unwrap() < 0.0 && found.place.is_some(), "{found:?}");
+}
+
+#[test]
+fn the_input_that_is_shown_is_a_small_one() {
+    let code =
+        "const execute = ({ xs }) => { if (xs.length > 2 && xs.includes('😀')) return xs.nothing.x; return xs.length }";
+    let more = json!({ "code": code, "examples": [{ "parameters": { "xs": ["a"] }, "result": 1 }],
+        "parameters": { "xs": { "type": "array", "required": true, "items": { "type": "string" } } } });
+    let proof = check(&more, Verdict::Failed, "threw: it throws TypeError: cannot read property 'x' of undefined");
+    let found = proof.counterexample.unwrap();
+    let xs = found.parameters["xs"].as_array().unwrap();
+    assert!(xs.len() == 3 && found.found_with.is_some(), "{found:?}");
+}
+
+#[test]
+fn the_same_seed_finds_the_same() {
+    let more = json!({ "code": "const execute = ({ n }) => n > 90 ? null.x : 2 * n" });
+    let one = check(&more, Verdict::Failed, "threw: it throws TypeError: cannot read property 'x' of null");
+    let two = check(&more, Verdict::Failed, "threw: it throws TypeError: cannot read property 'x' of null");
+    assert_eq!((one.counterexample, one.checks), (two.counterexample, two.checks));
+}
+
+#[test]
+fn what_is_kept_of_a_proof_can_be_run_again() {
+    let host = Host::under(AUTO);
+    let proof = proved(&host, &doubled(&json!({})));
+    let entry = host.store().find(&toolcell::store::ToolRef::parse("doubled").unwrap()).unwrap();
+    assert_eq!(host.toolbox().proof(&entry).unwrap().as_ref(), Some(&proof));
+    assert_eq!(host.store().records_of_kind(entry.id, PROOF, 9).unwrap().len(), 1);
+    assert_eq!(host.toolbox().show("doubled", None).unwrap().proof, Some(proof.clone()));
+    // The first receipt is that of the example: a run gives the same for the same fuel.
+    let receipt = &proof.receipts[0];
+    let ran = host.run("doubled", &json!({ "n": 21 })).unwrap();
+    assert_eq!((ran.report.usage.fuel, receipt.outcome.as_str()), (receipt.fuel, "returned"));
+}
+
+#[test]
+fn what_was_proven_is_proven_no_more_when_something_else_is_expected() {
+    let host = Host::under(AUTO);
+    proved(&host, &doubled(&json!({})));
+    assert_eq!(status(&host, "doubled"), Status::Passed);
+    host.create(&doubled(&json!({ "replace": true, "tags": ["math"] }))).unwrap();
+    assert_eq!(status(&host, "doubled"), Status::Passed);
+    let example = json!([{ "parameters": { "n": 2 }, "result": 5 }]);
+    let created = host.create(&doubled(&json!({ "replace": true, "examples": example }))).unwrap();
+    assert_eq!((status(&host, "doubled"), created.status), (Status::Unverified, Status::Unverified));
+}
+
+#[test]
+fn whoever_may_not_run_a_tool_does_not_try_it_either() {
+    let host = Host::under("[approval]\nmode = \"never\"");
+    host.create(&doubled(&json!({}))).unwrap();
+    let refused = host.toolbox().verify("doubled", &VerifyOptions::default()).unwrap_err();
+    assert_eq!(refused.code(), "permission-denied");
+    assert_eq!(status(&host, "doubled"), Status::Unverified);
+    let lines = host.lines();
+    let line = lines.last().unwrap();
+    assert_eq!((line.action.as_str(), line.error.as_deref()), ("verify_tool", Some("permission-denied")));
+    assert_eq!(host.record(line).unwrap().outcome, "refused");
+}
+
+#[test]
+fn a_gate_is_asked_once_for_a_whole_proof() {
+    let asked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = std::sync::Arc::clone(&asked);
+    let host = Host::asking(move |call| {
+        counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(*call.args, json!({ "n": 21 }));
+        toolcell::Verdict::allow()
+    });
+    let proof = proved(&host, &doubled(&json!({})));
+    assert_eq!((proof.verdict, asked.load(std::sync::atomic::Ordering::Relaxed)), (Verdict::Passed, 1));
+    let line = host.lines().pop().unwrap();
+    let record = host.record(&line).unwrap();
+    assert_eq!((line.action.as_str(), record.outcome.as_str(), record.run), ("verify_tool", "passed", proof.run));
+}
+
+#[test]
+fn all_tools_are_proven_side_by_side() {
+    let host = Host::under(AUTO);
+    for number in 0..12 {
+        let wrong = if number % 3 == 0 { 1 } else { 0 };
+        let example = json!([{ "parameters": { "n": number }, "result": 2 * number + wrong }]);
+        host.create(&doubled(&json!({ "name": format!("tool_{number}"), "examples": example }))).unwrap();
+    }
+    let told = std::sync::Mutex::new(Vec::new());
+    let all = host.toolbox().verify_all(&VerifyOptions::default(), &|proved| {
+        told.lock().unwrap().push((proved.done, proved.all));
+    });
+    let all = all.unwrap();
+    assert_eq!(all.iter().filter(|(_, proof)| proof.as_ref().unwrap().verdict == Verdict::Failed).count(), 4);
+    let told = told.into_inner().unwrap();
+    assert_eq!(told, (1..=12).map(|done| (done, 12)).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_trial_that_is_broken_off_leaves_the_tool_unverified() {
+    let host = Host::under(AUTO);
+    host.create(&doubled(&json!({}))).unwrap();
+    let cancel = toolcell::CancelToken::new();
+    cancel.cancel();
+    let options = VerifyOptions { cancel: Some(cancel), ..VerifyOptions::default() };
+    assert_eq!(host.toolbox().verify("doubled", &options).unwrap_err().code(), "cancelled");
+    assert_eq!(status(&host, "doubled"), Status::Unverified);
+}
+
+#[test]
+fn examples_and_claims_that_are_none_are_refused_by_their_number() {
+    let host = Host::under(AUTO);
+    let refused = |more: Value, message: &str| {
+        let error = host.create(&doubled(&more)).unwrap_err();
+        assert_eq!((error.code(), error.to_string().as_str()), ("notes-invalid", message));
+    };
+    let without = "example 2 has no `parameters`: write {\"parameters\": {…}, \"result\": …}, or `throws` or `holds` for `result`";
+    refused(json!({ "examples": [{ "parameters": {} }, { "n": 1 }] }), without);
+    refused(
+        json!({ "returns": { "type": "nubmer" } }),
+        "the claims cannot be kept: `returns`: `result` has the type \"nubmer\", which there is not; did you mean `number`?",
+    );
+    refused(json!({ "idempotent": "m" }), "the claims cannot be kept: `idempotent` names `m`, and the tool takes n");
+}
