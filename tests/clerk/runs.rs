@@ -69,7 +69,7 @@ pub(crate) fn end(store: &Store, begun: Begun, noted: &Noted, outcome: &str) -> 
     let result = code.map_or(Ok(()), |code| Err(Failure { code, message: None }));
     let attempt = Attempt { tool: Some(tool), result, ..Attempt::new(Action::RunDynamicTool, at) };
     let failure = code.map(str::to_owned);
-    let usage = UsageEvent { tool, at, failure, fuel: 1_000, duration: Duration::from_millis(20) };
+    let usage = UsageEvent { tool, at, failure, fuel: 1_000, duration: Duration::from_millis(20), tokens_saved: None };
     store.end_run(begun, RunEnd { usage: Some(usage), record, attempt }).map(|_| ())
 }
 

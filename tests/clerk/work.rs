@@ -148,7 +148,7 @@ fn put(store: &Store, sample: &Sample, at: Timestamp, when_taken: WhenTaken) -> 
 
 fn run(store: &Store, entry: &Entry, failure: Option<String>, at: Timestamp) -> Result<(), Refusal> {
     let duration = Duration::from_millis(20);
-    Ok(store.record_usage(UsageEvent { tool: entry.id, at, failure, fuel: 1_000, duration })?)
+    Ok(store.record_usage(UsageEvent { tool: entry.id, at, failure, fuel: 1_000, duration, tokens_saved: None })?)
 }
 
 fn decide(

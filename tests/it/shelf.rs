@@ -187,7 +187,9 @@ impl Shelf {
     pub(crate) fn run(&self, tool: ToolId, failure: Option<&str>, fuel: u64, micros: u64) {
         let failure = failure.map(str::to_owned);
         let duration = std::time::Duration::from_micros(micros);
-        self.store().record_usage(UsageEvent { tool, at: self.now(), failure, fuel, duration }).unwrap();
+        self.store()
+            .record_usage(UsageEvent { tool, at: self.now(), failure, fuel, duration, tokens_saved: None })
+            .unwrap();
     }
 
     /// Everything in one file.

@@ -1,7 +1,7 @@
 //! The directory of a store: the one place where a path becomes an authority.
 //!
 //! ```text
-//! toolcell-store   the format, in words: `toolcell store, format 1`
+//! toolcell-store   the format, in words: `toolcell store, format 2`
 //! objects/ab/cd…   immutable blobs under their blake3 hash
 //! index.sqlite     what changes, and what finds things fast
 //! logs/            the audit log
@@ -24,8 +24,8 @@ use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, MetadataExt as _, OpenOpt
 
 use crate::error::Fault;
 
-/// The format that this version reads and writes.
-pub(crate) const FORMAT: u32 = 1;
+/// The format that this version reads and writes. Older ones are upgraded where the store can be written.
+pub(crate) const FORMAT: u32 = 2;
 const FORMAT_FILE: &str = "toolcell-store";
 const FORMAT_WORDS: &str = "toolcell store, format ";
 /// Nobody else reads what tools and their users wrote.
@@ -55,6 +55,8 @@ pub(crate) struct Directory {
     root: Dir,
     path: PathBuf,
     access: Access,
+    /// The format that it said to have.
+    format: u32,
     /// Shared while the store is open, so that nobody replaces the index under it.
     lock: std::fs::File,
 }
@@ -76,6 +78,14 @@ pub enum OpenError {
     /// A newer version wrote it.
     #[error("{path} was written by a newer version: it has format {format}, and this one reads format {FORMAT}")]
     Newer {
+        /// The directory.
+        path: String,
+        /// Its format.
+        format: u32,
+    },
+    /// An older version wrote it, and it cannot be upgraded because it cannot be written.
+    #[error("{path} was written by an older version: it has format {format}, and this one reads format {FORMAT}")]
+    Older {
         /// The directory.
         path: String,
         /// Its format.
@@ -119,6 +129,7 @@ impl OpenError {
         match self {
             Self::Owner { .. } => "store-owner",
             Self::Newer { .. } => "store-newer",
+            Self::Older { .. } => "store-older",
             Self::NoStore { .. } => "store-invalid",
             Self::Repaired { .. } | Self::InUse { .. } => "store-busy",
             Self::Unfinished { .. } => "integrity",
@@ -132,6 +143,7 @@ impl OpenError {
         match self {
             Self::Owner { .. } => "take another directory with --dir, or run as its owner",
             Self::Newer { .. } => "use the version that wrote it, or a newer one",
+            Self::Older { .. } => "open it once where it can be written: it is upgraded then",
             Self::NoStore { .. } => "name the directory of a store with --dir",
             Self::Repaired { .. } => "wait until `toolcell fsck --repair` has ended",
             Self::InUse { .. } => "end what uses the store, then try again",
@@ -166,7 +178,8 @@ impl Directory {
         if owner != user {
             return Err(OpenError::Owner { path: shown, owner, user });
         }
-        let known = format_of(&root, &shown)?;
+        let format = format_of(&root, &shown)?;
+        let known = format.is_some();
         if !known && when_missing == WhenMissing::Refuse {
             return Err(OpenError::NoStore { path: shown, reason: format!("there is no `{FORMAT_FILE}` in it") });
         }
@@ -180,7 +193,17 @@ impl Directory {
             Err(TryLockError::WouldBlock) => return Err(OpenError::Repaired { path: shown }),
             Err(TryLockError::Error(error)) => return Err(disk()(error).into()),
         }
-        Ok(Self { root, path, access, lock })
+        Ok(Self { root, path, access, format: format.unwrap_or(FORMAT), lock })
+    }
+
+    /// Whether it said that it has an older format.
+    pub(crate) fn is_older(&self) -> bool {
+        self.format < FORMAT
+    }
+
+    /// Says that it has this format, where it said that it has an older one.
+    pub(crate) fn say_format(&self) -> Result<(), Fault> {
+        if self.is_older() { say_format(&self.root).map_err(Fault::disk(FORMAT_FILE)) } else { Ok(()) }
     }
 
     /// The directory itself.
@@ -265,16 +288,16 @@ fn denied(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
-/// Whether this is a store in a format that we read; false where it is none yet.
-fn format_of(root: &Dir, shown: &str) -> Result<bool, OpenError> {
+/// The format of this store, one that we read; none where it is no store yet.
+fn format_of(root: &Dir, shown: &str) -> Result<Option<u32>, OpenError> {
     let mut text = String::new();
     match root.open_with(FORMAT_FILE, private().read(true)) {
         Ok(file) => file.take(1024).read_to_string(&mut text).map_err(Fault::disk(FORMAT_FILE))?,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Fault::disk(FORMAT_FILE)(error).into()),
     };
     match text.trim_end().strip_prefix(FORMAT_WORDS).and_then(|number| number.parse::<u32>().ok()) {
-        Some(FORMAT) => Ok(true),
+        Some(format @ 1..=FORMAT) => Ok(Some(format)),
         Some(format) => Err(OpenError::Newer { path: shown.to_owned(), format }),
         None => {
             let reason = format!("its `{FORMAT_FILE}` does not say `{FORMAT_WORDS}{FORMAT}`");
@@ -295,15 +318,20 @@ fn writable(root: &Dir, known: bool) -> std::io::Result<std::fs::File> {
     // The permission to write may have gone after the lock was made.
     rustix::fs::accessat(root, "tmp", rustix::fs::Access::WRITE_OK, rustix::fs::AtFlags::EACCESS)?;
     if !known {
-        // Last, and whole or not at all: what says that this is a store.
-        let name = format!("tmp/{FORMAT_FILE}.{}", std::process::id());
-        let mut options = private();
-        let mut file = root.open_with(&name, options.create(true).truncate(true).write(true))?;
-        file.write_all(format!("{FORMAT_WORDS}{FORMAT}\n").as_bytes())?;
-        file.sync_all()?;
-        root.rename(&name, root, FORMAT_FILE)?;
+        // Last: what says that this is a store.
+        say_format(root)?;
     }
     Ok(lock)
+}
+
+/// Writes the format, whole or not at all.
+fn say_format(root: &Dir) -> std::io::Result<()> {
+    let name = format!("tmp/{FORMAT_FILE}.{}", std::process::id());
+    let mut options = private();
+    let mut file = root.open_with(&name, options.create(true).truncate(true).write(true))?;
+    file.write_all(format!("{FORMAT_WORDS}{FORMAT}\n").as_bytes())?;
+    file.sync_all()?;
+    root.rename(&name, root, FORMAT_FILE)
 }
 
 fn read_lock(root: &Dir) -> std::io::Result<std::fs::File> {

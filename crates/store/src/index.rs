@@ -10,10 +10,11 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::directory::{Access, Directory, OpenError};
+use crate::directory::{Access, Directory, FORMAT, OpenError};
 use crate::error::Fault;
+use crate::upgrade::{format, make_tables, upgrade};
 use crate::wait::{PATIENCE, lock_within};
 
 /// The file.
@@ -31,9 +32,6 @@ const CACHE_KIB: i64 = 8 << 10;
 /// How many pages of the log go into the index at once. Each time takes two syncs, which some hundred runs share; what
 /// is in the log is read again by whoever opens the index after a kill.
 const CHECKPOINT_PAGES: i64 = 4096;
-
-/// What the tables are; see `schema.sql`.
-const SCHEMA: &str = include_str!("schema.sql");
 
 /// Whether what is acknowledged outlasts a loss of power.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,7 +74,7 @@ enum Source {
 }
 
 impl Index {
-    /// Opens the index, and makes it where there is none.
+    /// Opens the index, makes it where there is none, and upgrades it where it is of an older format.
     pub(crate) fn open(directory: &Directory) -> Result<Self, OpenError> {
         let path = directory.path().join(FILE);
         if directory.access() == Access::ReadOnly {
@@ -85,17 +83,20 @@ impl Index {
         let queue = directory.lock_file("writer")?;
         let whole = directory.root().symlink_metadata(FILE).is_ok_and(|metadata| metadata.len() > 0);
         let known = if whole { connected(&path)? } else { None };
-        let connection = if let Some(connection) = known {
-            connection
-        } else {
-            lock_within(&queue, PATIENCE, std::fs::File::try_lock).map_err(Fault::disk("writer"))?;
-            let made = make_first(directory, &path);
-            queue.unlock().map_err(Fault::disk("writer"))?;
-            made?
+        let is_older = |connection: &Connection| Ok::<bool, Fault>(format(connection)? < FORMAT);
+        let connection = match known {
+            Some(connection) if !is_older(&connection)? && !directory.is_older() => connection,
+            known => {
+                lock_within(&queue, PATIENCE, std::fs::File::try_lock).map_err(Fault::disk("writer"))?;
+                let made = known.map_or_else(|| make_first(directory, &path), upgraded);
+                let made = made.and_then(|connection| directory.say_format().map(|()| connection));
+                queue.unlock().map_err(Fault::disk("writer"))?;
+                made?
+            }
         };
-        let format = user_version(&connection).map_err(Fault::from)?;
+        let format = format(&connection).map_err(Fault::from)?;
         let writer = Writer { path: path.clone(), connection: Some(connection), told: None, queue };
-        if format != crate::directory::FORMAT {
+        if format != FORMAT {
             return Err(OpenError::Newer { path: path.display().to_string(), format });
         }
         let writer = Some(Mutex::new(writer));
@@ -108,11 +109,14 @@ impl Index {
         let sources = if logged { &[Source::ReadOnly][..] } else { &[Source::ReadOnly, Source::Frozen] };
         let mut last = None;
         for source in sources {
-            match connect(&path, *source).and_then(|connection| Ok((user_version(&connection)?, connection))) {
-                Ok((crate::directory::FORMAT, connection)) => {
+            match connect(&path, *source).and_then(|connection| Ok((format(&connection)?, connection))) {
+                Ok((FORMAT, connection)) => {
                     return Ok(Self { path, source: *source, readers: Mutex::new(vec![connection]), writer: None });
                 }
                 Ok((0, _)) => return Err(Fault::Index { source: "there is nothing in it".into() }.into()),
+                Ok((format, _)) if format < FORMAT => {
+                    return Err(OpenError::Older { path: path.display().to_string(), format });
+                }
                 Ok((format, _)) => return Err(OpenError::Newer { path: path.display().to_string(), format }),
                 Err(error) => last = Some(error),
             }
@@ -148,12 +152,12 @@ impl Index {
 
     /// Writes all that `take` gives once this thread may write, in one transaction, and hands it to `done` with what
     /// came of it before anybody else may write. Where there is nothing, nothing is written.
-    pub(crate) fn write_all_of<T>(
+    pub(crate) fn write_all_of<T, R>(
         &self,
         durability: Durability,
         take: impl FnOnce() -> Vec<T>,
-        work: impl FnOnce(&Connection, &[T]) -> Result<(), Fault>,
-        done: impl FnOnce(Vec<T>, Result<(), Fault>),
+        work: impl FnOnce(&Connection, &[T]) -> Result<R, Fault>,
+        done: impl FnOnce(Vec<T>, Result<R, Fault>),
     ) {
         let mut writer = match self.writer() {
             Ok(writer) => writer,
@@ -264,7 +268,12 @@ fn only_reads(connection: &Connection) -> bool {
 /// A connection to an index that has tables.
 fn connected(path: &std::path::Path) -> Result<Option<Connection>, Fault> {
     let connection = connect(path, Source::Shared)?;
-    Ok((user_version(&connection)? > 0).then_some(connection))
+    Ok((format(&connection)? > 0).then_some(connection))
+}
+
+fn upgraded(mut connection: Connection) -> Result<Connection, Fault> {
+    upgrade(&mut connection)?;
+    Ok(connection)
 }
 
 /// Makes the index of a new store, unless somebody else was faster. One that was lost or cut off is not a new one.
@@ -274,12 +283,10 @@ fn make_first(directory: &Directory, path: &std::path::Path) -> Result<Connectio
         must_be_empty(directory)?;
     }
     if let Some(connection) = connected(path)? {
-        return Ok(connection);
+        return upgraded(connection);
     }
     must_be_empty(directory)?;
-    let mut connection = connect(path, Source::Shared)?;
-    make(&mut connection)?;
-    Ok(connection)
+    upgraded(connect(path, Source::Shared)?)
 }
 
 /// Refuses where there are objects, and so was an index.
@@ -299,14 +306,14 @@ pub(crate) fn has_our_tables(connection: &Connection) -> rusqlite::Result<bool> 
         rows.collect::<rusqlite::Result<Vec<(String, String, String, Option<String>)>>>()
     };
     let ours = Connection::open_in_memory()?;
-    ours.execute_batch(SCHEMA)?;
+    make_tables(&ours)?;
     Ok(tables(connection)? == tables(&ours)?)
 }
 
 /// A connection to an index that may be damaged.
 pub(crate) fn connect_to_read(path: &std::path::Path) -> rusqlite::Result<Connection> {
     let connection = connect(path, Source::ReadOnly)?;
-    user_version(&connection).map(|_| connection)
+    format(&connection).map(|_| connection)
 }
 
 /// A new index in a file of its own, and no file beside it.
@@ -314,7 +321,7 @@ pub(crate) fn make_at(path: &std::path::Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.pragma_update(None, "synchronous", "full")?;
-    make(&mut connection)?;
+    upgrade(&mut connection)?;
     Ok(connection)
 }
 
@@ -367,17 +374,4 @@ fn escaped(path: &std::path::Path) -> String {
         }
     }
     escaped
-}
-
-fn user_version(connection: &Connection) -> rusqlite::Result<u32> {
-    connection.pragma_query_value(None, "user_version", |row| row.get(0))
-}
-
-fn make(connection: &mut Connection) -> rusqlite::Result<()> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    if user_version(&transaction)? == 0 {
-        transaction.execute_batch(SCHEMA)?;
-        transaction.pragma_update(None, "user_version", crate::directory::FORMAT)?;
-    }
-    transaction.commit()
 }

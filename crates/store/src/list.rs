@@ -3,6 +3,7 @@
 //! Invariant: a page costs memory for the page, however many tools there are. Going on with a cursor never shows a tool
 //! twice and leaves out none that was there all the time: it names the last tool that was shown and not a count.
 
+use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 use toolcell_tool::{Status, TAGS_LIMIT};
@@ -26,6 +27,8 @@ pub struct Filter {
     pub min_safety: Option<f64>,
     /// Tools of this status.
     pub status: Option<Status>,
+    /// Tools that nobody has used since then, nor made.
+    pub unused_since: Option<Timestamp>,
     /// What comes first.
     pub order: Order,
     /// How many at most, up to [`PAGE_LIMIT`].
@@ -42,6 +45,7 @@ impl Default for Filter {
             all_tags: Vec::new(),
             min_safety: None,
             status: None,
+            unused_since: None,
             order: Order::default(),
             limit: 20,
             after: None,
@@ -221,6 +225,10 @@ impl Conditions {
         if let Some(status) = filter.status {
             conditions.and("status = ?", [Value::Text(status.name().to_owned())]);
         }
+        if let Some(since) = filter.unused_since {
+            let sql = "CASE WHEN last_used_at > 0 THEN last_used_at ELSE created_at END < ?";
+            conditions.and(sql, [Value::Integer(since.as_millisecond())]);
+        }
         // Two tags in one, with the line feed that is between them in the column, are none.
         let tagged = |tag: &String| {
             if tag.contains('\n') { Value::Null } else { Value::Text(joined(std::slice::from_ref(tag))) }
@@ -287,7 +295,7 @@ fn page(transaction: &Connection, filter: &Filter) -> rusqlite::Result<Page> {
     );
     let mut statement = transaction.prepare_cached(&sql)?;
     let rows = statement.query_map(params_from_iter(&conditions.values), |row| {
-        let key = match row.get(18)? {
+        let key = match row.get(19)? {
             Value::Integer(number) => number.to_string(),
             Value::Text(text) => text,
             _ => String::new(),

@@ -39,7 +39,7 @@ struct Step {
 
 /// What is taken over from the old index: columns that are read from it, and where they go. The first one is a tool's
 /// identifier.
-const TAKEN_OVER: [(&str, &str); 5] = [
+const TAKEN_OVER: [(&str, &str); 7] = [
     ("SELECT id, status FROM tool", "UPDATE tool SET status = ?2 WHERE id = ?1"),
     (
         "SELECT id, confidence, runs, successes, last_used_at FROM tool",
@@ -52,6 +52,14 @@ const TAKEN_OVER: [(&str, &str); 5] = [
     (
         "SELECT id, what, bucket, count FROM cost JOIN tool ON num = tool",
         "INSERT OR IGNORE INTO cost SELECT num, ?2, ?3, ?4 FROM tool WHERE id = ?1",
+    ),
+    (
+        "SELECT id, micros, saved, in_row FROM ledger JOIN tool ON num = tool",
+        "INSERT OR IGNORE INTO ledger SELECT num, ?2, ?3, ?4 FROM tool WHERE id = ?1",
+    ),
+    (
+        "SELECT id, successor FROM successor JOIN tool ON num = tool",
+        "INSERT OR IGNORE INTO successor SELECT num, ?2 FROM tool WHERE id = ?1",
     ),
     (
         "SELECT tool, hash, kind, at, body, run FROM record ORDER BY num",

@@ -168,7 +168,8 @@ impl Store {
         let mut interrupted = Vec::new();
         for Open { slot, run, payload, end, .. } in open {
             if let Some(ended) = end.and_then(|end| crate::settle::noted(run, &end)) {
-                self.index.write(Durability::Unsynced, |connection| keep(connection, [&ended]))?;
+                let fallen = self.index.write(Durability::Unsynced, |connection| keep(connection, [&ended]))?;
+                self.say_who_fell_back(&fallen);
             }
             let kept = match self.record_of(run) {
                 // It is there, and `fsck` is not asked here.

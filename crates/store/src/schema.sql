@@ -1,6 +1,8 @@
 -- The tables of the index. Hashes and identifiers are blobs of 32 bytes, times are milliseconds since 1970, scores are
 -- ten-thousandths. What is marked (d) is derived from objects, and `fsck --repair` makes it anew; what else is taken over
 -- from an index that may be damaged is checked, so that it can be read.
+--
+-- These are the tables of format 1. They stay as they are: what a later format adds is in a file of its own.
 
 -- (d) A row for each tool that a name ever led to; runs and people change what stands below the line. The rows are
 -- narrow, because lists are read off them: what is wide is in the next table.

@@ -57,6 +57,8 @@ struct Use<'a> {
     failure: Option<Cow<'a, str>>,
     fuel: u64,
     nanos: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    saved: Option<u64>,
 }
 
 /// What is noted of the end of a run; nothing where it does not fit, and has to get into the index at once.
@@ -68,6 +70,7 @@ pub(crate) fn note(record: &Record, usage: Option<&UsageEvent>) -> Option<Vec<u8
         failure: usage.failure.as_deref().map(Cow::Borrowed),
         fuel: usage.fuel,
         nanos: u64::try_from(usage.duration.as_nanos()).unwrap_or(u64::MAX),
+        saved: usage.tokens_saved,
     });
     let tool = record.tool.map(|tool| tool.to_string().into());
     let note = Note { tool, at: record.at.as_millisecond(), body: body.into(), usage };
@@ -87,6 +90,7 @@ pub(crate) fn noted(run: RunId, note: &[u8]) -> Option<Kept> {
             failure: usage.failure.as_deref().map(str::to_owned),
             fuel: usage.fuel,
             duration: Duration::from_nanos(usage.nanos),
+            tokens_saved: usage.saved,
         }),
     };
     let body = note.body.into_owned().into_bytes();
@@ -129,12 +133,16 @@ impl Store {
         let written = self.index.write(Durability::Unsynced, |connection: &Connection| {
             together::keep(connection, ended.iter().map(|ended| &ended.kept))
         });
-        if let Err(fault) = written {
-            let mut waiting = self.unsettled.waiting();
-            waiting.splice(0..0, ended);
-            return Err(fault);
-        }
+        let fallen = match written {
+            Ok(fallen) => fallen,
+            Err(fault) => {
+                let mut waiting = self.unsettled.waiting();
+                waiting.splice(0..0, ended);
+                return Err(fault);
+            }
+        };
         self.unsettled.count.fetch_sub(ended.len(), Ordering::SeqCst);
+        self.say_who_fell_back(&fallen);
         for ended in ended {
             if let Err(error) = ended.slot.clear() {
                 // Whoever finds it sees that nothing is missing.

@@ -14,6 +14,7 @@ use crate::error::Fault;
 use crate::index::Durability;
 use crate::names::{NameStepError, Step};
 use crate::objects::Found;
+use crate::search;
 use crate::store::{Store, by_id, joined, parsed, stored};
 use crate::version::{Event, Version};
 
@@ -165,6 +166,7 @@ pub(crate) fn apply(
     version: &Version,
 ) -> rusqlite::Result<()> {
     let current = version.event != Event::Deleted;
+    search::forget(transaction, folded)?;
     let leave = "UPDATE tool SET current = 0 WHERE folded = ? AND current = 1";
     transaction.prepare_cached(leave)?.execute([folded])?;
     let at = version.at.as_millisecond();
@@ -189,5 +191,5 @@ pub(crate) fn apply(
     let sql = "INSERT INTO version (folded, number, hash, tool, event, at) VALUES (?, ?, ?, ?, ?, ?)";
     let row = (folded, number, hash.as_bytes(), num, version.event.name(), at);
     transaction.prepare_cached(sql)?.execute(row)?;
-    Ok(())
+    if current { search::expect(transaction, num) } else { Ok(()) }
 }

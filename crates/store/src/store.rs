@@ -84,6 +84,8 @@ pub struct Entry {
     pub confidence: f64,
     /// How far it is trusted.
     pub status: Status,
+    /// What is to be used in its place, where it is deprecated and something is.
+    pub successor: Option<ToolId>,
     /// When its identifier was first stored.
     pub created_at: Timestamp,
     /// When something was last said about it.
@@ -258,7 +260,8 @@ impl Drop for Store {
 /// The columns of an [`Entry`].
 pub(crate) const COLUMNS: &str = "num, id, name, current, description, tags, safety, quality, confidence, status, \
      created_at, updated_at, runs, successes, last_used_at, version, source, \
-     EXISTS (SELECT 1 FROM approval WHERE approval.tool = id AND granted IS NOT NULL)";
+     EXISTS (SELECT 1 FROM approval WHERE approval.tool = id AND granted IS NOT NULL), \
+     (SELECT successor FROM successor WHERE successor.tool = num AND status = 'deprecated')";
 /// Where they are. The second is never searched for the first.
 pub(crate) const TABLES: &str = "tool CROSS JOIN about ON about.tool = num";
 
@@ -285,6 +288,7 @@ impl Entry {
             version: Hash::from_bytes(row.get(15)?),
             source: Hash::from_bytes(row.get(16)?),
             judged: row.get(17)?,
+            successor: row.get::<_, Option<[u8; 32]>>(18)?.map(ToolId::from_bytes),
         })
     }
 }

@@ -10,6 +10,7 @@ use rusqlite::Connection;
 
 use crate::error::Fault;
 use crate::index::Durability;
+use crate::ledger::FellBack;
 use crate::records::{self, RunRecord};
 use crate::store::Store;
 use crate::usage::{self, UsageEvent};
@@ -61,7 +62,7 @@ impl Store {
             || std::mem::take(&mut *self.waiting()),
             |connection, batch: &[Waiting]| keep(connection, batch.iter().map(|waiting| &waiting.kept)),
             |batch, written| {
-                let written = written.map_err(Arc::new);
+                let written = written.map(|fallen| self.say_who_fell_back(&fallen)).map_err(Arc::new);
                 for waiting in batch {
                     // It is set once only, here.
                     let _ = waiting.done.set(written.clone());
@@ -77,8 +78,11 @@ impl Store {
     }
 }
 
-/// Writes what is to be kept, in order.
-pub(crate) fn keep<'a>(connection: &Connection, kept: impl IntoIterator<Item = &'a Kept>) -> Result<(), Fault> {
+/// Writes what is to be kept, in order, and says which tools fell back by it.
+pub(crate) fn keep<'a>(
+    connection: &Connection,
+    kept: impl IntoIterator<Item = &'a Kept>,
+) -> Result<Vec<FellBack>, Fault> {
     let mut events = Vec::new();
     for Kept { record, usage } in kept {
         // With a record that is there already its usage was counted.

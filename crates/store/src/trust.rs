@@ -4,14 +4,15 @@
 //! grants is another question. A question that nobody answered permits nothing.
 
 use jiff::Timestamp;
-use rusqlite::OptionalExtension as _;
+use rusqlite::{Connection, OptionalExtension as _};
 use serde_json::Value;
 use toolcell_tool::{Status, ToolId, canonical};
 
 use crate::error::Fault;
 use crate::find::FindError;
 use crate::index::Durability;
-use crate::store::{Store, by_id, parsed, time};
+use crate::store::{Entry, Store, by_id, parsed, time};
+use crate::{deprecate, ledger};
 
 /// What somebody said to a tool with a set of grants.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,15 +89,15 @@ impl Store {
     /// # Errors
     /// `status-illegal`, `tool-not-found`, and those of the disk.
     pub fn set_status(&self, id: ToolId, to: Status) -> Result<Status, StatusError> {
+        // What failed before a tool passed does not count against it after.
+        self.settle_first();
         self.index.write(self.settings.durability, |transaction| {
             let entry = by_id(transaction, id).map_err(Fault::from)?;
-            let from = entry.ok_or_else(|| FindError::Unknown(id.to_string()))?.status;
+            let Entry { status: from, num, .. } = entry.ok_or_else(|| FindError::Unknown(id.to_string()))?;
             if !from.may_become(to) {
                 return Err(StatusError::Illegal { from, to });
             }
-            let sql = "UPDATE tool SET status = ? WHERE id = ?";
-            let mut statement = transaction.prepare_cached(sql).map_err(Fault::from)?;
-            statement.execute((to.name(), id.as_bytes())).map_err(Fault::from)?;
+            becomes(transaction, num, to).map_err(Fault::from)?;
             Ok(from)
         })
     }
@@ -236,6 +237,8 @@ impl Store {
         self.index.write(self.settings.durability, |transaction| {
             let sql = "UPDATE tool SET status = 'unverified' WHERE id = ? AND status <> 'quarantined'";
             transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
+            let sql = "DELETE FROM successor WHERE tool IN (SELECT num FROM tool WHERE id = ?)";
+            transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
             transaction.prepare_cached("DELETE FROM approval WHERE tool = ?")?.execute([id.as_bytes()])?;
             Ok(())
         })
@@ -251,6 +254,15 @@ impl Store {
             Ok(transaction.prepare_cached(sql)?.execute([tool.as_bytes()])?)
         })
     }
+}
+
+/// Writes the status of a tool, and forgets what went with the one before.
+fn becomes(transaction: &Connection, num: i64, to: Status) -> rusqlite::Result<()> {
+    transaction.prepare_cached("UPDATE tool SET status = ? WHERE num = ?")?.execute((to.name(), num))?;
+    if to == Status::Passed {
+        ledger::passed(transaction, num)?;
+    }
+    deprecate::forget(transaction, num)
 }
 
 fn decision(granted: bool) -> Decision {

@@ -13,6 +13,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use toolcell_tool::ToolId;
 
 use crate::error::Fault;
+use crate::ledger::{self, FellBack};
 use crate::store::{Entry, Store};
 use crate::together::{Kept, RecordError};
 
@@ -40,6 +41,8 @@ pub struct UsageEvent {
     pub fuel: u64,
     /// How long it took.
     pub duration: Duration,
+    /// How many tokens it saved, where its host says so. It counts where the run went well.
+    pub tokens_saved: Option<u64>,
 }
 
 /// What all runs of a tool showed.
@@ -102,23 +105,30 @@ impl Store {
     }
 }
 
-/// Counts what runs showed, in the order in which they ended: all runs of a tool at once.
+/// Counts what runs showed, in the order in which they ended: all runs of a tool at once. It says which tools fell back.
 pub(crate) fn count<'a>(
     connection: &Connection,
     events: impl IntoIterator<Item = &'a UsageEvent>,
-) -> Result<(), Fault> {
+) -> Result<Vec<FellBack>, Fault> {
     let mut tools: BTreeMap<ToolId, Vec<&UsageEvent>> = BTreeMap::new();
     for event in events {
         tools.entry(event.tool).or_default().push(event);
     }
-    tools.into_iter().try_for_each(|(tool, events)| count_of(connection, tool, &events))
+    let mut fallen = Vec::new();
+    for (tool, events) in tools {
+        if let Some(num) = count_of(connection, tool, &events)? {
+            fallen.extend(ledger::enter(connection, num, &events)?);
+        }
+    }
+    Ok(fallen)
 }
 
-fn count_of(connection: &Connection, tool: ToolId, events: &[&UsageEvent]) -> Result<(), Fault> {
+/// Counts the runs of a tool, and gives its row; none where it was collected meanwhile.
+fn count_of(connection: &Connection, tool: ToolId, events: &[&UsageEvent]) -> Result<Option<i64>, Fault> {
     let sql = "SELECT num, confidence FROM tool WHERE id = ?";
     let mut statement = connection.prepare_cached(sql)?;
     let row = statement.query_row([tool.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let Some((num, mut confidence)): Option<(i64, i64)> = row else { return Ok(()) };
+    let Some((num, mut confidence)): Option<(i64, i64)> = row else { return Ok(None) };
     let (mut successes, mut last) = (0_u64, 0);
     let (mut costs, mut failures) = (BTreeMap::new(), BTreeMap::new());
     for event in events {
@@ -151,7 +161,19 @@ fn count_of(connection: &Connection, tool: ToolId, events: &[&UsageEvent]) -> Re
     for (code, count) in failures {
         statement.execute((num, code, count))?;
     }
-    Ok(())
+    Ok(Some(num))
+}
+
+/// How long all runs of each tool took together, in microseconds, within one per cent: as its sketch says.
+pub(crate) fn estimated_times(connection: &Connection) -> rusqlite::Result<BTreeMap<i64, u64>> {
+    let mut statement = connection.prepare("SELECT tool, bucket, count FROM cost WHERE what = 'micros'")?;
+    let mut rows = statement.query([])?;
+    let mut times = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let micros: &mut u64 = times.entry(row.get(0)?).or_default();
+        *micros = micros.saturating_add(middle(row.get(1)?).saturating_mul(row.get(2)?));
+    }
+    Ok(times)
 }
 
 fn growth() -> f64 {

@@ -287,7 +287,14 @@ impl<'a> Attempted<'a> {
             details.duration_ms = Some(u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX));
             let failure = failed.map(|failure| failure.code.to_owned());
             let (fuel, duration) = (left.fuel, left.duration);
-            usage = self.tool.filter(|_| left.counts).map(|tool| UsageEvent { tool, at, failure, fuel, duration });
+            usage = self.tool.filter(|_| left.counts).map(|tool| UsageEvent {
+                tool,
+                at,
+                failure,
+                fuel,
+                duration,
+                tokens_saved: None,
+            });
         }
         let name = Some(self.record.name.clone()).filter(|name| !name.is_empty());
         let attempt = Attempt {

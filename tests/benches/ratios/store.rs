@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolcell_store::audit::{Action, Attempt, Details, Digest};
 use toolcell_store::{
-    Begun, Durability, Filter, Order, RUN, Record, Registration, RunEnd, RunId, Scores, Settings, Store, ToolRef,
-    UsageEvent, WhenTaken,
+    Begun, Durability, Entry, Filter, Order, RUN, Record, Registration, RunEnd, RunId, Scores, Settings, Store, Terms,
+    ToolRef, UsageEvent, WhenTaken,
 };
 use toolcell_tool::{Draft, Notes, ToolId, ToolName, ToolSpec};
 
@@ -45,6 +45,7 @@ pub(crate) fn measure(table: &mut Table) {
         }
         stored = size;
         lists(table, &store, size);
+        searches(table, &store, size);
         let grown = Figure::Kib((Footprint::now().rss_kib - before.rss_kib).max(0.0));
         // What grows is the cache of the index, which is bounded.
         table.row(Row::new(format!("memory more, {size} tools put and listed"), grown));
@@ -115,6 +116,45 @@ fn lists(table: &mut Table, store: &Store, size: usize) {
         let row = Row::new(format!("list {size} tools by {name}, median"), list.median());
         table.row(row.target(Target::AtMost(Figure::Time(promised))));
     }
+}
+
+/// Searches for rare words, for common ones, and for those that all tools have; the slowest counts.
+fn searches(table: &mut Table, store: &Store, size: usize) {
+    let mut fill = Series::default();
+    loop {
+        let tools = store.unindexed("bench", 500).unwrap();
+        if tools.is_empty() {
+            break;
+        }
+        let terms: Vec<(Entry, Terms)> = tools.into_iter().map(terms).collect();
+        fill.time(1, || store.index_terms("bench", &terms).unwrap());
+    }
+    table.row(Row::new(format!("index 500 of {size} tools to be searched, median"), fill.median()));
+    let promised = SIZES.iter().find(|(known, _)| *known == size).map_or(0.0, |(_, promised)| *promised);
+    for (what, text) in [
+        ("a rare word", "w977"),
+        ("two rare words and two that all have", "w977 w991 number multiplies"),
+        ("eight words of every kind", "w3 w17 w101 w977 rare usual number multiplies"),
+        ("a word that all have", "multiplies"),
+    ] {
+        let words: Vec<Vec<String>> = text.split(' ').map(|word| vec![word.to_owned(), format!("~{word}")]).collect();
+        let mut search = Series::default();
+        search.time(TURNS, || store.search(&words, 20).unwrap());
+        let row = Row::new(format!("search {size} tools for {what}, median"), search.median());
+        table.row(row.target(Target::AtMost(Figure::Time(promised))));
+    }
+}
+
+/// What a tool is found by: words that some have, and words that all have.
+fn terms(entry: Entry) -> (Entry, Terms) {
+    let number: usize = entry.name.as_str().rsplit('_').next().and_then(|digits| digits.parse().ok()).unwrap();
+    let words = |text: &str| text.to_lowercase().split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let mut about = words(&entry.description);
+    about.extend([7, 31, 113, 997].map(|every| format!("w{}", number % every)));
+    let parameters = words("n what is multiplied");
+    let made =
+        Terms { name: words(&entry.name.as_str().replace('_', " ")), tags: entry.tags.clone(), about, parameters };
+    (entry, made)
 }
 
 fn finding(table: &mut Table, store: &Store) {
@@ -211,7 +251,7 @@ fn ended(tool: ToolId, id: RunId, parameters: &[u8]) -> RunEnd<'_> {
 
 fn run(tool: ToolId) -> UsageEvent {
     let duration = Duration::from_micros(25);
-    UsageEvent { tool, at: Timestamp::UNIX_EPOCH, failure: None, fuel: 12_345, duration }
+    UsageEvent { tool, at: Timestamp::UNIX_EPOCH, failure: None, fuel: 12_345, duration, tokens_saved: None }
 }
 
 fn name(number: usize) -> ToolName {

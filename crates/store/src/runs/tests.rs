@@ -97,7 +97,7 @@ fn end<'a>(tool: ToolId, run: RunId, outcome: &'static str) -> RunEnd<'a> {
     let mut attempt = Attempt { tool: Some(tool), ..Attempt::new(Action::RunDynamicTool, at(1)) };
     attempt.details.outcome = Some(outcome);
     let duration = Duration::from_micros(20);
-    let usage = UsageEvent { tool, at: at(1), failure: None, fuel: 1, duration };
+    let usage = UsageEvent { tool, at: at(1), failure: None, fuel: 1, duration, tokens_saved: None };
     RunEnd { usage: Some(usage), record: Record { kind: RUN.to_owned(), tool: Some(tool), at: at(1), body }, attempt }
 }
 

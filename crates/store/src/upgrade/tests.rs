@@ -1,0 +1,124 @@
+//! Stores of older formats.
+#![expect(clippy::disallowed_methods, reason = "the tests make the files of an older version, and damage them")]
+
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rusqlite::Connection;
+use serde_json::Value;
+use tempfile::TempDir;
+use toolcell_tool::{Draft, Notes, Status, ToolName, ToolSpec};
+
+use crate::{Entry, Mending, Registration, Scores, Settings, Store, Terms, ToolRef, UsageEvent, WhenTaken, fsck};
+
+/// The tables of format 1, as they were.
+const FORMAT_1: &str = include_str!("format_1.sql");
+const TABLES: [&str; 8] = ["tool", "about", "version", "unsynced", "failure", "cost", "approval", "record"];
+
+fn put(store: &Store, name: &str) {
+    let draft = Draft::from_bytes("t.ts", b"const execute = () => 1").unwrap();
+    let spec = ToolSpec::new(ToolName::parse(name).unwrap(), &draft, Value::Null, Value::Null).unwrap();
+    let (notes, scores) = (Notes::new("One").unwrap(), Scores { safety: 1.0, quality: 0.9 });
+    let registration = Registration { spec: &spec, notes: &notes, scores, at: Timestamp::UNIX_EPOCH };
+    store.put(&registration, WhenTaken::Refuse).unwrap();
+}
+
+fn find(store: &Store, name: &str) -> Entry {
+    store.find(&ToolRef::parse(name).unwrap()).unwrap()
+}
+
+fn run(store: &Store, name: &str, failure: Option<&str>) {
+    let tool = find(store, name).id;
+    let (failure, duration) = (failure.map(str::to_owned), Duration::from_millis(250));
+    let event = UsageEvent { tool, at: Timestamp::UNIX_EPOCH, failure, fuel: 1_000, duration, tokens_saved: Some(7) };
+    store.record_usage(event).unwrap();
+}
+
+/// A store as format 1 kept it: `one` passed and ran four times, `two` never did, and `gone` was deleted.
+fn old() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &Settings::default()).unwrap();
+    for name in ["one", "two", "gone"] {
+        put(&store, name);
+    }
+    for step in [Status::Pending, Status::Passed] {
+        store.set_status(find(&store, "one").id, step).unwrap();
+    }
+    (0..4).for_each(|_| run(&store, "one", None));
+    store.delete(&ToolRef::parse("gone").unwrap(), Timestamp::UNIX_EPOCH).unwrap();
+    drop(store);
+    in_format_1(folder.path());
+    folder
+}
+
+/// Copies what format 1 had into an index that it made.
+fn in_format_1(path: &Path) {
+    let (new, old) = (path.join("index.sqlite"), path.join("tmp/old.sqlite"));
+    let connection = Connection::open(&old).unwrap();
+    connection.execute_batch(FORMAT_1).unwrap();
+    connection.execute("ATTACH ? AS new", [new.to_str().unwrap()]).unwrap();
+    for table in TABLES {
+        connection.execute_batch(&format!("INSERT INTO main.{table} SELECT * FROM new.{table}")).unwrap();
+    }
+    connection.pragma_update(None, "user_version", 1).unwrap();
+    drop(connection);
+    for ending in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(path.join(format!("index.sqlite{ending}")));
+    }
+    std::fs::rename(old, new).unwrap();
+    std::fs::write(path.join("toolcell-store"), "toolcell store, format 1\n").unwrap();
+}
+
+#[test]
+fn a_store_of_format_1_is_upgraded_when_it_is_opened() {
+    let folder = old();
+    let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
+    let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
+    assert_eq!(said, "toolcell store, format 2\n");
+    let one = find(&store, "one");
+    assert_eq!((one.status, one.runs, one.successes), (Status::Passed, 4, 4));
+    // How long its runs took is known from their sketch; what they saved was never said.
+    let accounts = store.accounts().unwrap();
+    assert!(accounts[0].time.abs_diff(Duration::from_secs(1)) <= Duration::from_millis(10), "{:?}", accounts[0].time);
+    assert_eq!((accounts.len(), accounts[0].tokens_saved, accounts[1].time), (2, None, Duration::ZERO));
+    let all = store.unindexed("v1", 10).unwrap();
+    assert_eq!(all.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["one", "two"]);
+    let terms = Terms { name: vec!["first".to_owned()], ..Terms::default() };
+    store.index_terms("v1", &[(one.clone(), terms)]).unwrap();
+    assert_eq!(store.search(&[vec!["first".to_owned()]], 5).unwrap()[0].entry, one);
+    run(&store, "one", None);
+    assert_eq!(store.accounts().unwrap()[0].tokens_saved, Some(7));
+    drop(store);
+    let health = fsck(folder.path(), Mending::Look).unwrap();
+    assert!(health.problems.is_empty(), "{:#?}", health.problems);
+}
+
+#[test]
+fn many_that_open_an_old_store_at_once_upgrade_it_once() {
+    let folder = old();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
+                run(&store, "two", None);
+            });
+        }
+    });
+    let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
+    assert_eq!((find(&store, "two").runs, store.unindexed("v1", 10).unwrap().len()), (8, 2));
+    assert_eq!(store.accounts().unwrap()[1].time, Duration::from_secs(2));
+}
+
+#[test]
+fn an_old_index_that_is_damaged_is_made_anew_in_this_format() {
+    let folder = old();
+    let path = folder.path().join("index.sqlite");
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    assert!(fsck(folder.path(), Mending::Repair).unwrap().is_good());
+    let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
+    assert_eq!((find(&store, "one").name.as_str(), store.unindexed("v1", 10).unwrap().len()), ("one", 2));
+    let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
+    assert_eq!(said, "toolcell store, format 2\n");
+}
