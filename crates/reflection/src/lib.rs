@@ -6,9 +6,11 @@
 //! handed in is ever more than evidence.
 
 mod operation;
+mod proposal;
 mod trigger;
 mod words;
 
 pub use operation::{Operation, Repeated, repeated};
+pub use proposal::{Proposal, propose};
 pub use trigger::Trigger;
 pub use words::{Word, terms, words};

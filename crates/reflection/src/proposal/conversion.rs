@@ -1,0 +1,138 @@
+//! What becomes what: `CSVをJSONに`, `from CSV to JSON`, `把CSV转换成JSON`.
+//!
+//! Invariant: a direction is what the words around a phrase say. Where they say nothing, what comes first is the source.
+
+use super::lexicon::{Role, Token, among};
+
+/// Formats that names tell by their own word alone.
+const FORMATS: &str = "csv tsv json jsonl ndjson xml yaml yml toml ini html markdown pdf excel xlsx sql parquet avro \
+    protobuf latex svg png jpg jpeg webp gif mp3 wav mp4 base64 base32 hex utf8 utf16 ascii docx rtf env properties iso8601";
+
+/// Words next to each other that tell one thing.
+#[derive(Debug)]
+pub(super) struct Phrase {
+    /// The words that say something; those that say little, where there are no others.
+    words: Vec<String>,
+    side: Side,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    From,
+    To,
+    /// What it is done to.
+    Object,
+    Unsaid,
+}
+
+impl Phrase {
+    fn is_vague(&self) -> bool {
+        self.words.iter().all(|word| VAGUE.contains(&word.trim_end_matches('s')))
+    }
+
+    /// Its format, or its first two words.
+    pub(super) fn name(&self) -> String {
+        let format = self.words.iter().find(|word| is_format(word));
+        format.map_or_else(|| self.words[..self.words.len().min(2)].join("_"), Clone::clone)
+    }
+}
+
+/// What nothing can become, as it says nothing.
+const VAGUE: [&str; 8] = ["data", "file", "format", "record", "value", "result", "item", "information"];
+
+/// Whether a word is the name of a format.
+pub(super) fn is_format(word: &str) -> bool {
+    among(FORMATS, word)
+}
+
+/// What becomes what in a text, where it says so.
+pub(super) fn conversion(tokens: &[Token]) -> Option<(Phrase, Phrase)> {
+    let mut phrases = phrases(tokens);
+    let to = phrases.iter().position(|phrase| phrase.side == Side::To && !phrase.is_vague())?;
+    let of = |side: Side| phrases.iter().position(|phrase| phrase.side == side);
+    let from = of(Side::From).or_else(|| of(Side::Object)).or(to.checked_sub(1))?;
+    let target = phrases.swap_remove(to);
+    // What was last stands where the target was.
+    let from = if from == phrases.len() { to } else { from };
+    Some((phrases.swap_remove(from), target)).filter(|(from, to)| from.name() != to.name())
+}
+
+fn phrases(tokens: &[Token]) -> Vec<Phrase> {
+    let mut phrases = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let is_next = |next: &Token| matches!(next.role, Role::Thing | Role::Weak);
+        let more = tokens[at..].iter().enumerate().take_while(|(n, it)| is_next(it) && (*n == 0 || is_joined(&it.gap)));
+        let run = more.count();
+        if run > 0 {
+            let words = |role| tokens[at..at + run].iter().filter(move |it| it.role == role).map(|it| it.word.clone());
+            let mut said: Vec<String> = words(Role::Thing).collect();
+            if said.is_empty() {
+                said.extend(words(Role::Weak));
+            }
+            phrases.push(Phrase { words: said, side: side(tokens, at, at + run - 1) });
+        }
+        at += run.max(1);
+    }
+    phrases
+}
+
+fn is_joined(gap: &str) -> bool {
+    matches!(gap.trim(), "" | "の" | "-" | "_" | "的")
+}
+
+/// On which side of a conversion a phrase stands.
+fn side(tokens: &[Token], first: usize, last: usize) -> Side {
+    let gap = tokens[first].gap.trim();
+    let after = tokens[last].after.trim_start();
+    let before = tokens[..first].iter().rev();
+    let preposition = before.take_while(|it| it.role == Role::Stop).take(3).find_map(|it| match it.word.as_str() {
+        "to" | "into" | "as" => Some(Side::To),
+        "from" => Some(Side::From),
+        _ => None,
+    });
+    if let Some(side) = preposition.filter(|_| tokens[first].is_latin) {
+        return side;
+    }
+    let ends = |endings: &[&str]| endings.iter().any(|ending| gap.ends_with(ending));
+    let goes_on = |starts: &[&str]| starts.iter().any(|start| after.starts_with(start));
+    if ends(&["成", "为", "到", "至", "转", "เป็น", "->", "→", "=>", "⇒"]) || goes_on(&["に", "へ", "化"])
+    {
+        Side::To
+    } else if ends(&["从", "由", "自", "จาก"]) || goes_on(&["から", "より"]) {
+        Side::From
+    } else if ends(&["把", "将"]) || goes_on(&["を"]) {
+        Side::Object
+    } else {
+        Side::Unsaid
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lexicon::tokens;
+    use super::*;
+
+    #[test]
+    fn directions_are_read_in_four_languages() {
+        let check = |text: &str, expect: Option<(&str, &str)>| {
+            let found = conversion(&tokens(text)).map(|(from, to)| (from.name(), to.name()));
+            assert_eq!(found, expect.map(|(from, to)| (from.to_owned(), to.to_owned())), "{text}");
+        };
+        check("複数のCSVファイルをJSONに変換する", Some(("csv", "json")));
+        check("JSON形式のデータからCSVファイルへ", Some(("json", "csv")));
+        check("JSONにCSVを変換", Some(("csv", "json")));
+        check("Convert the CSV files to valid JSON", Some(("csv", "json")));
+        check("make YAML from JSON", None);
+        check("Create TSV from a JSON file to TSV", Some(("json", "tsv")));
+        check("把CSV文件转换成JSON", Some(("csv", "json")));
+        check("转换CSV为JSON", Some(("csv", "json")));
+        check("将 JSON 转 CSV", Some(("json", "csv")));
+        check("แปลงไฟล์ CSV เป็น JSON", Some(("csv", "json")));
+        check("将温度从摄氏度转换为华氏度", Some(("celsius", "fahrenheit")));
+        check("แปลงวันที่ให้เป็นรูปแบบมาตรฐาน", None);
+        check("摂氏を華氏に変換", Some(("celsius", "fahrenheit")));
+        check("csv -> json", Some(("csv", "json")));
+        check("count the errors", None);
+    }
+}

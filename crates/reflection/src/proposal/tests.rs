@@ -1,0 +1,192 @@
+use super::*;
+use serde_json::json;
+use toolcell_tool::ToolName;
+
+#[test]
+fn a_name_is_said_in_words_of_the_task() {
+    use Trigger::{Aggregation as Sum, Api, Repetition as Again, Transformation as Turn, Validation as Check};
+    let tasks = [
+        (Turn, "複数のCSVファイルをJSONに変換する", "csv_to_json"),
+        (Turn, "複雑なデータ変換処理", "convert_data"),
+        (Turn, "日付をISO形式に変換したい", "date_to_iso"),
+        (Turn, "電話番号の書式を統一して整形する", "normalize_phone_number"),
+        (Turn, "サーバーのログからエラーを抽出する", "extract_log_error"),
+        (Check, "メールアドレスの形式を検証する", "validate_email"),
+        (Check, "注文データの必須項目をチェックしてください", "check_order_required_field"),
+        (Sum, "月別の売上を集計する", "monthly_sales_totals"),
+        (Sum, "店舗ごとの平均価格を計算", "price_average_by_store"),
+        (Sum, "アンケートの回答を統計にまとめる", "survey_answer_statistics"),
+        (Api, "天気APIを呼び出して気温を取得する", "call_weather_api"),
+        (Api, "Slackに通知を送信する", "notify_slack"),
+        (Again, "毎日同じ作業を繰り返し実行する", "repeat_daily_task"),
+        (Turn, "あれをそれにする", "convert_891218"),
+        (Turn, "Convert multiple CSV files to JSON", "csv_to_json"),
+        (Turn, "Turn the XML feed into a markdown table, please", "xml_to_markdown"),
+        (Turn, "convert temperatures from Celsius to Fahrenheit", "celsius_to_fahrenheit"),
+        (Turn, "Normalize phone numbers in the contact list", "normalize_phone_numbers"),
+        (Turn, "I need to extract invoice numbers from these emails again and again", "extract_invoice_numbers"),
+        (Check, "Validate email addresses", "validate_email_addresses"),
+        (Check, "Check that each order has a valid total", "check_order_total"),
+        (Check, "make sure required fields are present in user records", "validate_required_fields"),
+        (Sum, "Summarise the errors in the server log by hour", "summarise_errors_by_hour"),
+        (Sum, "Compute the average response time per endpoint", "average_response_by_endpoint"),
+        (Sum, "Count words in customer reviews", "count_words"),
+        (Api, "Fetch exchange rates from the ECB API every morning", "fetch_exchange_rates"),
+        (Api, "POST each new order to our webhook", "post_order_webhook"),
+        (Again, "Rename the photos in every folder one by one", "rename_photos"),
+        (Turn, "do it", "convert_f97ff0"),
+        (Turn, "把CSV文件转换成JSON", "csv_to_json"),
+        (Turn, "将日志文件解析为表格", "log_to_table"),
+        (Turn, "把日期统一成标准格式", "normalize_date"),
+        (Check, "校验用户的身份证号码", "validate_user_identity"),
+        (Check, "检查订单金额是否正确", "check_order_amount"),
+        (Sum, "按地区统计销售额", "sales_totals_by_region"),
+        (Sum, "计算每个部门的平均工资", "salary_average_by_department"),
+        (Api, "调用天气接口查询气温", "call_weather_endpoint"),
+        (Again, "对每个文件重复同样的处理", "repeat_file"),
+        (Sum, "部門別の経費を合計する", "expense_totals_by_department"),
+        (Turn, "全角文字を半角に変換する", "full_width_to_half_width"),
+        (Turn, "can you parse the apache access logs?", "parse_apache_access_logs"),
+        (Again, "每天重复执行备份任务", "backup_task"),
+        (Turn, "เปลี่ยน XML เป็น CSV", "xml_to_csv"),
+        (Turn, "แปลงไฟล์ CSV เป็น JSON", "csv_to_json"),
+        (Sum, "สรุปยอดขายรายเดือน", "monthly_sales_summary"),
+        (Check, "ตรวจสอบอีเมลของลูกค้า", "validate_email_customer"),
+    ];
+    for (trigger, task, expect) in tasks {
+        let name = propose(task, trigger, &[]).name;
+        assert_eq!(name, expect, "{task}");
+        assert!(ToolName::parse(&name).is_ok(), "{name}");
+    }
+}
+
+fn called(name: &str, arguments: Value) -> Operation {
+    Operation { name: name.to_owned(), arguments, ..Operation::default() }
+}
+
+#[test]
+fn a_repetition_is_named_after_what_was_repeated() {
+    let check = |operation: &str, expect: &str| {
+        let history = [called(operation, json!({"a": 1})), called(operation, json!({"a": 2}))];
+        let name = propose("毎日同じことをする", Trigger::Repetition, &history).name;
+        assert_eq!(name, expect);
+        assert!(ToolName::parse(&name).is_ok(), "{name}");
+    };
+    check("readFile", "batch_read_file");
+    check("mcp__fs__read_file", "batch_read_file");
+    check("fs.convert-image", "batch_convert_image");
+    check("7zip", "batch_7zip");
+    check("ファイル変換", "batch_file_convert");
+    check("ぬ", "repeat_b3adcf");
+}
+
+#[test]
+fn any_text_makes_a_proposal_that_passes() {
+    let long = format!("{} {}", "internationalization ".repeat(4000), "変換".repeat(300_000));
+    let hostile = "it's `${x}` \\ */ \u{2028}\u{0}\u{202e}\r\n'); evil('";
+    let texts = ["", " ", "create a tool", "create_tool", "dt_abcdef012345", "🙂🙂", "'", "___", "ไม่มี", hostile, &long];
+    for text in texts {
+        for trigger in Trigger::ALL {
+            let proposal = propose(text, trigger, &[]);
+            assert!(ToolName::parse(&proposal.name).is_ok(), "{}", proposal.name);
+            assert!(!proposal.description.contains(char::is_control) && proposal.description.len() < 2000);
+            assert!(proposal.generated_from.chars().count() <= TASK_LIMIT + 1);
+            assert_short_form(&proposal.parameters);
+            assert_eq!(proposal, propose(text, trigger, &[]));
+        }
+    }
+}
+
+#[test]
+fn a_hostile_task_stays_a_text_in_the_call() {
+    let call = propose("it's `${x}` \\ */\u{2028}\u{0}\n'); evil('", Trigger::Api, &[]).to_call();
+    let last = call.lines().rev().nth(1).unwrap();
+    assert_eq!(last, r"  generated_from: 'it\'s `${x}` \\ *\/\u2028\u0000\n\'); evil(\''");
+    assert!(call.starts_with("create_tool({\n  name: '") && call.ends_with("'\n})"));
+}
+
+/// What `create_tool` takes as the short form.
+fn assert_short_form(parameters: &Value) {
+    for (name, definition) in parameters.as_object().unwrap() {
+        let keys = ["type", "description", "default", "enum", "minimum", "maximum", "required"];
+        assert!(definition.as_object().unwrap().keys().all(|key| keys.contains(&key.as_str())), "{name}");
+        let kind = definition["type"].as_str().unwrap();
+        assert!(["string", "number", "boolean", "object", "array"].contains(&kind), "{name}");
+        assert!(definition["description"].as_str().is_some_and(|text| !text.is_empty()), "{name}");
+        if let (Some(default), Some(allowed)) = (definition.get("default"), definition.get("enum")) {
+            assert!(allowed.as_array().unwrap().contains(default), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_was_repeated_becomes_parameters() {
+    let history = [
+        called("resize", json!({"path": "a.png", "width": 10, "options": {"fast": true}, "__proto__": null})),
+        called("resize", json!({"path": "b.png", "width": 20, "options": {"fast": true}, "__proto__": null})),
+        called("resize", json!({"path": "c.png", "width": 30, "crop": true})),
+        called("read", json!({"path": "x"})),
+    ];
+    let proposal = propose("Resize the images one by one", Trigger::Repetition, &history);
+    assert_short_form(&proposal.parameters);
+    let declared = proposal.parameters.as_object().unwrap().iter();
+    let kinds: Vec<_> = declared.map(|(name, it)| (name.as_str(), it["type"].as_str().unwrap())).collect();
+    let expect = [
+        ("items", "array"),
+        ("template", "string"),
+        ("path", "string"),
+        ("width", "number"),
+        ("options", "object"),
+        ("crop", "boolean"),
+    ];
+    assert_eq!(kinds, expect);
+    assert_eq!(proposal.parameters["template"]["default"], "resize: path={path}, width={width}");
+    let items = "What it is done for, in order: path (string), width (number), options (object, optional), \
+                 __proto__ (any, optional), crop (boolean, optional)";
+    assert_eq!(proposal.parameters["items"]["description"], items);
+    assert_eq!(
+        proposal.examples[0]["parameters"]["items"],
+        json!([{"path": "a", "width": 1}, {"path": "b", "width": 2}])
+    );
+    assert_eq!(proposal.examples[0]["result"]["results"][1]["result"], "resize: path=b, width=2");
+    assert!(!proposal.to_call().contains(".png"));
+}
+
+#[test]
+fn what_the_task_names_becomes_defaults() {
+    let defaults = |task: &str, trigger| {
+        let proposal = propose(task, trigger, &[]);
+        let of = |name: &str| proposal.parameters[name]["default"].as_str().unwrap_or_default().to_owned();
+        ["from", "to", "values", "operation", "method"].map(of).join(" ").trim().to_owned()
+    };
+    assert_eq!(defaults("YAMLの設定をJSONにする", Trigger::Transformation), "key-value json text");
+    assert_eq!(defaults("JSONの日付を揃える", Trigger::Transformation), "json csv dates");
+    assert_eq!(defaults("把日志转换成TSV", Trigger::Transformation), "lines tsv text");
+    assert_eq!(defaults("部門別の平均給与", Trigger::Aggregation), "average");
+    assert_eq!(defaults("count the errors", Trigger::Aggregation), "count");
+    assert_eq!(defaults("Slackに通知を送信する", Trigger::Api), "POST");
+    assert_eq!(defaults("Fetch the weather", Trigger::Api), "GET");
+}
+
+#[test]
+fn failures_take_the_family_that_the_words_fit() {
+    let family = |task: &str| propose(task, Trigger::Failures, &[]).tags[0].clone();
+    assert_eq!(family("複雑なデータ変換処理"), "transformation");
+    assert_eq!(family("メールアドレスを検証する"), "validation");
+    assert_eq!(family("Sum the sales by region"), "aggregation");
+    assert_eq!(family("调用天气接口"), "api");
+    assert_eq!(family("it does not work"), "transformation");
+}
+
+#[test]
+fn a_description_is_in_the_language_of_the_task() {
+    let said = |task: &str| propose(task, Trigger::Transformation, &[]).description;
+    assert_eq!(
+        said("Convert multiple CSV files to JSON."),
+        "Converts text from CSV to JSON, or between any two of CSV, TSV, JSON, lines and pairs of key and value, \
+         for: Convert multiple CSV files to JSON."
+    );
+    assert!(said("複数のCSVファイルをJSONに変換する").ends_with("変換できます（複数のCSVファイルをJSONに変換する）。"));
+    assert!(said("把CSV文件转换成JSON").starts_with("把文本从CSV转换为JSON"));
+    assert!(said("แปลงไฟล์ CSV เป็น JSON").starts_with("แปลงข้อความจาก CSV เป็น JSON"));
+}
