@@ -10,17 +10,19 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use toolcell_analysis::{Finding, Shape};
-use toolcell_host::{NoOperations, Outcome, Params, Run};
+use toolcell_host::{CallError, NoOperations, Outcome, Params, Run};
 use toolcell_store::audit::{Action, Attempt, Failure};
 use toolcell_store::{Entry, Fault, FindError, NameStepError, Registration, Scores, ToolRef, WhenTaken};
 use toolcell_tool::{
     Claims, Draft, DraftError, Example, NameError, Notes, NotesError, SpecError, Status, ToolId, ToolName, ToolSpec,
 };
 
+use crate::alike::{Alike, NotCompared};
 use crate::approve::found;
 use crate::claim;
 use crate::params::{Parameter, Schema, SchemaError};
 use crate::permit::{Permit, needs_approval};
+use crate::policy::Duplicates;
 use crate::request::{CreateTool, RequestError};
 use crate::toolbox::Toolbox;
 use crate::vet::{Refusal, VettedTool, vet};
@@ -48,6 +50,8 @@ pub struct Created {
     pub replaced: Option<ToolId>,
     /// Tools with the same source: names and identifiers.
     pub identical_to: Vec<(ToolName, ToolId)>,
+    /// Tools that give the same answers.
+    pub alike: Vec<Alike>,
     /// Why somebody has to approve it before it runs, where somebody has to.
     pub needs_approval: Option<String>,
 }
@@ -68,6 +72,12 @@ pub enum CreateError {
     /// The name is none.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// Another tool does the same, and the policy wants each thing once.
+    #[error("`{}` ({}) gives the same answers to {} inputs", .0.entry.name, .0.entry.id.short(), .0.inputs)]
+    Duplicate(Box<Alike>),
+    /// It cannot be compared with the tools that there are.
+    #[error(transparent)]
+    Call(#[from] CallError),
     /// The host keeps the name for itself.
     #[error("`{name}` is the name of a tool of the host ({origin})")]
     Reserved {
@@ -110,6 +120,8 @@ impl CreateError {
             Self::Request(error) => error.code(),
             Self::Mode { .. } => "mode-unsupported",
             Self::Name(error) => error.code(),
+            Self::Duplicate(_) => "tool-duplicate",
+            Self::Call(error) => error.code(),
             Self::Reserved { .. } => "name-reserved",
             Self::Draft(error) => error.code(),
             Self::Parameters(error) => error.code(),
@@ -129,6 +141,11 @@ impl CreateError {
             Self::Request(error) => error.hint().into(),
             Self::Mode { .. } => "leave `mode` out, or say `function`".into(),
             Self::Name(error) => error.hint().into(),
+            Self::Duplicate(alike) => {
+                format!("run `{0}`, or make a new version of it: `replace: true` with its name", alike.entry.name)
+                    .into()
+            }
+            Self::Call(error) => error.hint().into(),
             Self::Reserved { .. } => "take another name".into(),
             Self::Draft(error) => error.hint().into(),
             Self::Parameters(error) => error.hint().into(),
@@ -293,6 +310,35 @@ impl Toolbox {
         }
     }
 
+    /// The tools that do the same, but for the one that is replaced.
+    fn compared(
+        &self,
+        tool: &VettedTool,
+        schema: &Schema,
+        notes: &Notes,
+        before: Option<ToolId>,
+    ) -> Result<Vec<Alike>, CreateError> {
+        let duplicates = self.policy.duplicates();
+        if duplicates == Duplicates::Allow {
+            return Ok(Vec::new());
+        }
+        let mut alike = match self.alike_to(tool, schema, notes.examples()) {
+            Ok(alike) => alike,
+            Err(NotCompared::Fault(fault)) => return Err(fault.into()),
+            // A warning is not worth a refusal.
+            Err(NotCompared::Call(error)) if duplicates == Duplicates::Warn => {
+                tracing::debug!(%error, "a tool is not compared with others");
+                Vec::new()
+            }
+            Err(NotCompared::Call(error)) => return Err(error.into()),
+        };
+        alike.retain(|alike| Some(alike.entry.id) != before);
+        match alike.first() {
+            Some(first) if duplicates == Duplicates::Refuse => Err(CreateError::Duplicate(Box::new(first.clone()))),
+            _ => Ok(alike),
+        }
+    }
+
     /// Whether this tool is there already, and passed when something else was expected of it.
     fn proven_otherwise(&self, id: ToolId, notes: &Notes) -> Result<bool, Fault> {
         let store = self.shelf()?;
@@ -315,6 +361,7 @@ impl Toolbox {
     ) -> Result<Created, CreateError> {
         let (store, spec) = (self.shelf()?, tool.spec());
         let identical = store.with_same_source(spec)?;
+        let alike = self.compared(tool, schema, notes, before)?;
         let proven = self.proven_otherwise(spec.id(), notes)?;
         let step = store.put(&Registration { spec, notes, scores: tool.scores(), at }, when_taken)?;
         if proven {
@@ -347,6 +394,7 @@ impl Toolbox {
                 .filter(|entry| Some(entry.id) != before)
                 .map(|entry| (entry.name, entry.id))
                 .collect(),
+            alike,
             needs_approval,
         })
     }

@@ -26,6 +26,7 @@ mod running;
 mod show;
 mod verify;
 
+mod alike;
 mod approve;
 mod cell;
 mod claim;
@@ -43,6 +44,7 @@ mod vet;
 
 mod exchange;
 
+pub use alike::Alike;
 pub use approve::{ApprovalError, Decided, Pending};
 pub use create::{CreateError, Created};
 pub use delete::DeleteError;

@@ -6,6 +6,7 @@
 mod approval;
 mod call;
 mod command;
+mod duplicates;
 mod file;
 mod form;
 mod grants;
@@ -29,11 +30,15 @@ use crate::policy::origin::{Held, Stated};
 
 pub use approval::ApprovalMode;
 pub use command::{GateCommand, NamePattern, When};
+pub use duplicates::Duplicates;
 pub use file::PolicyFile;
 pub use grants::{Grants, Ruling, Verdict};
 pub use limits::{Limit, LimitError, Wanted};
 pub use origin::{Layer, Origin, Setting};
 pub use problem::{PolicyError, PolicyProblem};
+
+/// How often is often, for what is worth making a tool of (the documents say 2 and 3).
+const SEEN_OFTEN: u64 = 2;
 
 /// What to do with a run that cannot be recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -73,6 +78,9 @@ pub struct Policy {
     language: Held<Option<Lang>>,
     limits: Limits,
     tools: Held<u64>,
+    duplicates: Held<Duplicates>,
+    failures: Held<u64>,
+    repetitions: Held<u64>,
     contents: Held<Contents>,
     when_unrecorded: Held<WhenUnrecorded>,
     approval: Held<ApprovalMode>,
@@ -88,6 +96,9 @@ impl Default for Policy {
             language: Held::built_in(None),
             limits: Limits::default(),
             tools: Held::built_in(TOOLS),
+            duplicates: Held::built_in(Duplicates::default()),
+            failures: Held::built_in(SEEN_OFTEN),
+            repetitions: Held::built_in(SEEN_OFTEN),
             contents: Held::built_in(Contents::default()),
             when_unrecorded: Held::built_in(WhenUnrecorded::default()),
             approval: Held::built_in(ApprovalMode::default()),
@@ -119,7 +130,14 @@ impl Policy {
         if let Some(Stated { value, origin }) = file.language {
             self.language = Held { value: Some(value), origin, beyond: Vec::new() };
         }
+        // Nor does advice.
+        for (held, stated) in [(&mut self.failures, file.failures), (&mut self.repetitions, file.repetitions)] {
+            if let Some(Stated { value, origin }) = stated {
+                *held = Held { value, origin, beyond: Vec::new() };
+            }
+        }
         self.limits.settle(&file.limits, &file.ceilings);
+        self.duplicates.settle(file.duplicates.as_ref(), |what| what as u64);
         self.tools.settle(file.tools.as_ref(), |tools| tools);
         self.contents.settle(file.contents.as_ref(), |contents| u64::from(contents == Contents::Verbatim));
         self.when_unrecorded.settle(file.when_unrecorded.as_ref(), |when| when as u64);
@@ -166,6 +184,18 @@ impl Policy {
     #[must_use]
     pub fn granted_by(&self, id: ToolId, name: &ToolName, tags: &[String], asked: &Capabilities) -> Vec<Ruling> {
         self.grants.rulings(&Subject { id: Some(id), name: Some(&name.folded()), tags }, asked)
+    }
+
+    /// What becomes of a tool that does what another one does already.
+    #[must_use]
+    pub const fn duplicates(&self) -> Duplicates {
+        self.duplicates.value
+    }
+
+    /// After how many failed attempts a tool is worth making, and where the same was seen how often.
+    #[must_use]
+    pub const fn worth_making(&self) -> (u64, u64) {
+        (self.failures.value, self.repetitions.value)
     }
 
     /// What a tool that nobody approved may do, and who says so.

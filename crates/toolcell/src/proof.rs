@@ -13,6 +13,7 @@ mod enforced;
 mod examples;
 mod inputs;
 mod predicate;
+mod samples;
 mod strings;
 mod text;
 mod trial;
@@ -25,7 +26,7 @@ pub(crate) use challenge::challenge;
 pub(crate) use dictionary::Dictionary;
 pub(crate) use enforced::enforced;
 pub(crate) use examples::{determinism, examples, headroom};
-pub(crate) use inputs::Inputs;
+pub(crate) use inputs::{Inputs, Manner};
 pub(crate) use trial::Trial;
 
 /// The kind of the record of a proof.

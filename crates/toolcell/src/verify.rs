@@ -20,7 +20,7 @@ use crate::gate::Person;
 use crate::params::{Args, SchemaError};
 use crate::permit::{NotAdmitted, Permit, Purpose, Subject};
 use crate::policy::Wanted;
-use crate::proof::{self, Check, Counterexample, Ended, Inputs, PROOF, Proof, Trial, Trying, Verdict};
+use crate::proof::{self, Check, Counterexample, Ended, Inputs, Manner, PROOF, Proof, Trial, Trying, Verdict};
 use crate::record::{self, Attempted};
 use crate::run::{RunError, since_1970};
 use crate::toolbox::{Ready, Toolbox};
@@ -357,7 +357,7 @@ fn tried(
     let (check, found) = if trial.schema.json_schema().is_none() && parameters.is_empty() {
         (Check::skipped(Trying::Challenger, "nothing is declared, and there is no example to start from"), None)
     } else {
-        let inputs = Inputs::new(schema, &parameters, &dictionary);
+        let inputs = Inputs::new(schema, &parameters, &dictionary, Manner::Hostile);
         proof::challenge(trial, &inputs, claims, options.cases, options.seed)?
     };
     checks.push(check);

@@ -20,6 +20,7 @@ use toolcell_tool::{IdPrefix, Lang, TAG_LIMIT, ToolName};
 use crate::policy::WhenUnrecorded;
 use crate::policy::approval::ApprovalMode;
 use crate::policy::command::{GATE_TIMEOUT, GateCommand, NamePattern};
+use crate::policy::duplicates::Duplicates;
 use crate::policy::form::{ContentsForm, Form, GateForm, GrantsForm, LangForm, LimitsForm, RuleForm};
 use crate::policy::grants::{Rule, Rules, Scope};
 use crate::policy::limits::{Limit, PerLimit};
@@ -54,6 +55,9 @@ pub struct PolicyFile {
     pub(super) limits: PerLimit<Option<Stated<u64>>>,
     pub(super) ceilings: PerLimit<Option<Stated<u64>>>,
     pub(super) tools: Option<Stated<u64>>,
+    pub(super) duplicates: Option<Stated<Duplicates>>,
+    pub(super) failures: Option<Stated<u64>>,
+    pub(super) repetitions: Option<Stated<u64>>,
     pub(super) contents: Option<Stated<Contents>>,
     pub(super) when_unrecorded: Option<Stated<WhenUnrecorded>>,
     pub(super) approval: Option<Stated<ApprovalMode>>,
@@ -136,6 +140,9 @@ impl Reading<'_> {
             limits: self.limits(&form.limits),
             ceilings: self.limits(&form.ceilings),
             tools: self.stated(form.store.tools.as_ref(), |tools| tools),
+            duplicates: self.stated(form.store.duplicates.as_ref(), |what| what),
+            failures: self.stated(form.reflection.failures.as_ref(), |many| many),
+            repetitions: self.stated(form.reflection.repetitions.as_ref(), |many| many),
             contents: self.stated(form.audit.contents.as_ref(), |contents| match contents {
                 ContentsForm::Digests => Contents::Digests,
                 ContentsForm::Verbatim => Contents::Verbatim,

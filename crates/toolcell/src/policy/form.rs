@@ -13,6 +13,7 @@ use toolcell_host::Budget;
 
 use crate::policy::approval::ApprovalMode;
 use crate::policy::command::{GATE_TIMEOUT, GATE_TIMEOUT_MOST, When};
+use crate::policy::duplicates::Duplicates;
 use crate::policy::limits::{Limit, TOOLS, TOOLS_MOST};
 
 /// What Toolcell may do for the tools that agents write. A file of a project may only narrow what that of the user
@@ -32,6 +33,8 @@ pub(super) struct Form {
     pub(super) ceilings: LimitsForm,
     /// The store of the tools.
     pub(super) store: StoreForm,
+    /// When a tool is said to be worth making.
+    pub(super) reflection: ReflectionForm,
     /// The record of what was done.
     pub(super) audit: AuditForm,
     /// Who says yes to a tool before it runs.
@@ -120,6 +123,21 @@ pub(super) struct StoreForm {
     /// How many tools may have a name.
     #[schemars(with = "u64", range(min = 0_u64, max = TOOLS_MOST), extend("default" = TOOLS))]
     pub(super) tools: Option<Spanned<u64>>,
+    /// What becomes of a tool that does what another one does already.
+    #[schemars(with = "Duplicates", extend("default" = "warn"))]
+    pub(super) duplicates: Option<Spanned<Duplicates>>,
+}
+
+/// When a tool is said to be worth making.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ReflectionForm {
+    /// After so many failed attempts.
+    #[schemars(with = "u64", range(min = 1_u64, max = 1_000_u64), extend("default" = 2))]
+    pub(super) failures: Option<Spanned<u64>>,
+    /// Where the same operation was seen so often.
+    #[schemars(with = "u64", range(min = 2_u64, max = 1_000_u64), extend("default" = 2))]
+    pub(super) repetitions: Option<Spanned<u64>>,
 }
 
 /// The record of what was done.

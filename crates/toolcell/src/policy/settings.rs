@@ -26,6 +26,9 @@ impl Policy {
             settings.push(setting(&format!("ceilings.{}", limit.name()), self.limits.ceiling(limit), number));
         }
         settings.push(setting("store.tools", &self.tools, number));
+        settings.push(setting("store.duplicates", &self.duplicates, |what| quoted(what.name())));
+        settings.push(setting("reflection.failures", &self.failures, number));
+        settings.push(setting("reflection.repetitions", &self.repetitions, number));
         settings.push(setting("audit.contents", &self.contents, |contents| {
             quoted(if contents == Contents::Verbatim { "verbatim" } else { "digests" })
         }));

@@ -12,7 +12,7 @@ use proptest::strategy::Union;
 use serde_json::{Map, Number, Value, json};
 
 use super::dictionary::Dictionary;
-use super::strings;
+use super::{samples, strings};
 
 /// How deep values are nested at most.
 const DEPTH: usize = 5;
@@ -44,14 +44,34 @@ const NUMBERS: [f64; 22] = [
     1e21,
 ];
 
+/// Numbers as people have them.
+const ORDINARY: [f64; 16] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 12.0, 30.0, 100.0, 1000.0, 0.5, 2.5, 19.99, -1.0];
+
 /// How often something is made, and what.
 pub(super) type Choice<T> = (u32, BoxedStrategy<T>);
+
+/// Whether inputs are to break a tool, or to show what it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// At the borders of what is declared, as well as within.
+    Hostile,
+    /// As people have them.
+    Ordinary,
+}
+
+/// What a value is called, and what is said about it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Hint<'h> {
+    pub(super) name: &'h str,
+    pub(super) about: &'h str,
+}
 
 /// What parameters are made of.
 pub(crate) struct Inputs<'a> {
     schema: &'a Value,
     examples: &'a [Value],
     dictionary: &'a Dictionary,
+    manner: Manner,
 }
 
 /// One of several; there is at least one.
@@ -61,14 +81,19 @@ pub(super) fn any_of<T: std::fmt::Debug + 'static>(choices: Vec<Choice<T>>) -> B
 
 impl<'a> Inputs<'a> {
     /// Of a schema (`null` where nothing is declared), of parameters that are known to be good, and of what a source says.
-    pub(crate) const fn new(schema: &'a Value, examples: &'a [Value], dictionary: &'a Dictionary) -> Self {
-        Self { schema, examples, dictionary }
+    pub(crate) const fn new(
+        schema: &'a Value,
+        examples: &'a [Value],
+        dictionary: &'a Dictionary,
+        manner: Manner,
+    ) -> Self {
+        Self { schema, examples, dictionary, manner }
     }
 
     /// Parameters: made anew, or an example with some of its fields made anew.
     pub(crate) fn strategy(&self) -> BoxedStrategy<Value> {
         let seen: Vec<&Value> = self.examples.iter().collect();
-        let new = self.value(self.schema, &seen, 0);
+        let new = self.value(self.schema, &seen, Hint::default(), 0);
         if self.examples.is_empty() {
             return new;
         }
@@ -76,8 +101,9 @@ impl<'a> Inputs<'a> {
         any_of(vec![(3, mixed.boxed()), (2, new)])
     }
 
-    fn value(&self, schema: &Value, seen: &[&Value], depth: usize) -> BoxedStrategy<Value> {
+    fn value(&self, schema: &Value, seen: &[&Value], hint: Hint<'_>, depth: usize) -> BoxedStrategy<Value> {
         let schema = self.followed(schema);
+        let hint = Hint { about: schema["description"].as_str().unwrap_or(hint.about), ..hint };
         if let Some(values) = schema["enum"].as_array().filter(|values| !values.is_empty()) {
             return select(values.clone()).boxed();
         }
@@ -86,32 +112,39 @@ impl<'a> Inputs<'a> {
         }
         for key in ["anyOf", "oneOf"] {
             if let Some(branches) = schema[key].as_array().filter(|branches| !branches.is_empty() && depth < DEPTH) {
-                return any_of(branches.iter().map(|branch| (1, self.value(branch, seen, depth + 1))).collect());
+                return any_of(branches.iter().map(|branch| (1, self.value(branch, seen, hint, depth + 1))).collect());
             }
         }
         let kinds: Vec<&str> = match &schema["type"] {
             Value::String(kind) => vec![kind.as_str()],
             Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
             _ if schema["properties"].is_object() => vec!["object"],
-            _ => return self.undeclared(seen, depth),
+            _ => return self.undeclared(seen, hint, depth),
         };
-        let each = kinds.iter().map(|kind| (1, self.of_kind(kind, schema, seen, depth))).collect::<Vec<_>>();
+        let each = kinds.iter().map(|kind| (1, self.of_kind(kind, schema, seen, hint, depth))).collect::<Vec<_>>();
         if each.is_empty() { Just(Value::Null).boxed() } else { any_of(each) }
     }
 
-    fn of_kind(&self, kind: &str, schema: &Value, seen: &[&Value], depth: usize) -> BoxedStrategy<Value> {
+    fn of_kind(
+        &self,
+        kind: &str,
+        schema: &Value,
+        seen: &[&Value],
+        hint: Hint<'_>,
+        depth: usize,
+    ) -> BoxedStrategy<Value> {
         match kind {
             "boolean" => any::<bool>().prop_map(Value::Bool).boxed(),
-            "integer" | "number" => numbers(schema, seen, kind == "integer"),
-            "string" => strings::texts(schema, seen, &self.dictionary.texts),
-            "array" => self.list(schema, seen, depth),
-            "object" => self.object(schema, seen, depth),
+            "integer" | "number" => numbers(schema, seen, kind == "integer", self.manner),
+            "string" => strings::texts(schema, seen, &self.dictionary.texts, hint, self.manner),
+            "array" => self.list(schema, seen, hint, depth),
+            "object" => self.object(schema, seen, hint, depth),
             _ => Just(Value::Null).boxed(),
         }
     }
 
     /// What nothing is said about: as in the examples, else scalars, or objects with the fields that the source reads.
-    fn undeclared(&self, seen: &[&Value], depth: usize) -> BoxedStrategy<Value> {
+    fn undeclared(&self, seen: &[&Value], hint: Hint<'_>, depth: usize) -> BoxedStrategy<Value> {
         if !seen.is_empty() {
             let mut kinds: Vec<&str> = seen.iter().map(|value| kind(value)).collect();
             kinds.sort_unstable();
@@ -119,24 +152,37 @@ impl<'a> Inputs<'a> {
             let modest = json!({ "minimum": -1_000_000_000, "maximum": 1_000_000_000 });
             let of = |kind: &&str| {
                 let of_kind: Vec<&Value> = seen.iter().copied().filter(|value| self::kind(value) == *kind).collect();
-                (1, self.of_kind(kind, &modest, &of_kind, depth))
+                (1, self.of_kind(kind, &modest, &of_kind, hint, depth))
             };
             return any_of(kinds.iter().map(of).collect());
         }
-        let mut choices = vec![
-            (2, numbers(&json!({ "minimum": -1000, "maximum": 1000 }), &[], false)),
-            (2, strings::texts(&Value::Null, &[], &self.dictionary.texts)),
-        ];
-        if !self.dictionary.fields.is_empty() && depth < DEPTH {
+        let ordinary = Manner::Ordinary;
+        let numbers = numbers(&json!({ "minimum": -1000, "maximum": 1000 }), &[], false, ordinary);
+        // A field whose name says so holds a number.
+        if samples::is_number(hint.name) {
+            return numbers;
+        }
+        let texts = strings::texts(&Value::Null, &[], &self.dictionary.texts, hint, ordinary);
+        let mut choices = vec![(2, numbers), (2, texts)];
+        if !self.dictionary.fields.is_empty() && depth <= 2 {
             let fields = self.dictionary.fields.iter();
             let schema: Map<String, Value> = fields.map(|name| (name.clone(), json!({}))).collect();
             let schema = json!({ "properties": schema, "required": self.dictionary.fields });
-            choices.push((6, self.object(&schema, &[], DEPTH)));
+            choices.push((12, self.object(&schema, &[], hint, DEPTH - 1)));
+        }
+        // Records whose fields are named by other parameters have names that other parameters draw as well; and what is in
+        // them may be a list, or a record again.
+        if depth < DEPTH {
+            choices.push((2, self.open(&json!({}), &[], hint, depth.max(2) + 1)));
+        }
+        if (1..DEPTH).contains(&depth) {
+            let few = self.undeclared(&[], hint, DEPTH);
+            choices.push((1, proptest::collection::vec(few, 0..4).prop_map(Value::Array).boxed()));
         }
         any_of(choices)
     }
 
-    fn list(&self, schema: &Value, seen: &[&Value], depth: usize) -> BoxedStrategy<Value> {
+    fn list(&self, schema: &Value, seen: &[&Value], hint: Hint<'_>, depth: usize) -> BoxedStrategy<Value> {
         let inside: Vec<&Value> = seen.iter().filter_map(|value| value.as_array()).flatten().collect();
         let least = size(schema, "minItems").unwrap_or(0);
         let most = size(schema, "maxItems").unwrap_or(least.max(ITEMS)).max(least);
@@ -144,7 +190,7 @@ impl<'a> Inputs<'a> {
             return Just(json!([])).boxed();
         }
         let first = schema["prefixItems"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let item = self.value(&schema["items"], &inside, depth + 1);
+        let item = self.value(&schema["items"], &inside, hint, depth + 1);
         let few = proptest::collection::vec(item.clone(), least..=most.min(least + ITEMS));
         // The same again and again, and many of them, are borders of lists.
         let same = (item.clone(), least.max(2)..=most.max(2)).prop_map(|(item, count)| vec![item; count.min(40)]);
@@ -153,14 +199,15 @@ impl<'a> Inputs<'a> {
         if first.is_empty() {
             return lists.prop_map(Value::Array).boxed();
         }
-        let first: Vec<BoxedStrategy<Value>> = first.iter().map(|item| self.value(item, &[], depth + 1)).collect();
+        let first: Vec<BoxedStrategy<Value>> =
+            first.iter().map(|item| self.value(item, &[], hint, depth + 1)).collect();
         first.prop_map(Value::Array).boxed()
     }
 
-    fn object(&self, schema: &Value, seen: &[&Value], depth: usize) -> BoxedStrategy<Value> {
+    fn object(&self, schema: &Value, seen: &[&Value], hint: Hint<'_>, depth: usize) -> BoxedStrategy<Value> {
         let seen: Vec<&Map<String, Value>> = seen.iter().filter_map(|value| value.as_object()).collect();
         let declared = schema["properties"].as_object().filter(|declared| !declared.is_empty());
-        let Some(declared) = declared else { return self.open(schema, &seen, depth) };
+        let Some(declared) = declared else { return self.open(schema, &seen, hint, depth) };
         let required: Vec<&str> =
             schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let fields: Vec<BoxedStrategy<Option<(String, Value)>>> = declared
@@ -174,7 +221,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// An object of which nothing is declared: with the fields that examples have, else with any.
-    fn open(&self, schema: &Value, seen: &[&Map<String, Value>], depth: usize) -> BoxedStrategy<Value> {
+    fn open(&self, schema: &Value, seen: &[&Map<String, Value>], hint: Hint<'_>, depth: usize) -> BoxedStrategy<Value> {
         let mut names: Vec<&String> = seen.iter().flat_map(|object| object.keys()).collect();
         names.sort();
         names.dedup();
@@ -188,9 +235,20 @@ impl<'a> Inputs<'a> {
             }
             let words: Vec<String> =
                 if names.is_empty() { self.dictionary.fields.clone() } else { names.into_iter().cloned().collect() };
-            let value = self.value(values, &inside, depth + 1);
-            let pairs = proptest::collection::vec((strings::names(&words), value), 0..4);
-            return pairs.prop_map(|pairs| Value::Object(pairs.into_iter().collect())).boxed();
+            let value = self.value(values, &inside, hint, depth + 1);
+            let pairs = proptest::collection::vec((strings::names(&words, hint, self.manner), value), 0..4);
+            let map = pairs.prop_map(|pairs| Value::Object(pairs.into_iter().collect())).boxed();
+            // What the source reads by name may be here.
+            if self.dictionary.fields.is_empty() || !seen.is_empty() || depth > 1 {
+                return map;
+            }
+            let read: Vec<BoxedStrategy<Option<(String, Value)>>> = self
+                .dictionary
+                .fields
+                .iter()
+                .map(|name| self.field(name, &Value::Null, &[], true, depth + 1))
+                .collect();
+            return any_of(vec![(2, map), (2, read.prop_map(gathered).boxed())]);
         }
         let fields: Vec<BoxedStrategy<Option<(String, Value)>>> = names
             .iter()
@@ -211,8 +269,9 @@ impl<'a> Inputs<'a> {
         is_required: bool,
         depth: usize,
     ) -> BoxedStrategy<Option<(String, Value)>> {
-        let name = name.to_owned();
-        let value = self.value(schema, seen, depth + 1).prop_map(move |value| Some((name.clone(), value)));
+        let hint = Hint { name, about: "" };
+        let owned = name.to_owned();
+        let value = self.value(schema, seen, hint, depth + 1).prop_map(move |value| Some((owned.clone(), value)));
         if is_required { value.boxed() } else { any_of(vec![(1, Just(None).boxed()), (3, value.boxed())]) }
     }
 
@@ -252,7 +311,7 @@ fn gathered(fields: Vec<Option<(String, Value)>>) -> Value {
 }
 
 /// Numbers within what is declared.
-fn numbers(schema: &Value, seen: &[&Value], is_integer: bool) -> BoxedStrategy<Value> {
+fn numbers(schema: &Value, seen: &[&Value], is_integer: bool, manner: Manner) -> BoxedStrategy<Value> {
     let bound = |key: &str| schema[key].as_f64();
     let step = if is_integer { 1.0 } else { 0.001 };
     let least = bound("minimum").or_else(|| bound("exclusiveMinimum").map(|bound| bound + step));
@@ -264,7 +323,9 @@ fn numbers(schema: &Value, seen: &[&Value], is_integer: bool) -> BoxedStrategy<V
     };
     let middle = least.zip(most).map(|(least, most)| f64::midpoint(least, most).round());
     let near = [least, least.map(|it| it + 1.0), most, most.map(|it| it - 1.0), middle, least.map(|it| it + 0.5)];
-    let mut borders: Vec<f64> = near.into_iter().flatten().chain(NUMBERS).filter(|number| fits(number)).collect();
+    let known = if manner == Manner::Hostile { NUMBERS.as_slice() } else { ORDINARY.as_slice() };
+    let all = near.into_iter().flatten().chain(known.iter().copied());
+    let mut borders: Vec<f64> = all.filter(|number| fits(number)).collect();
     borders.extend(seen.iter().filter_map(|value| value.as_f64()).filter(|number| fits(number)));
     let (low, high) = (least.unwrap_or(-1000.0).max(-1e15), most.unwrap_or(1000.0).min(1e15));
     let (low, high) = (low.min(high), high.max(low));
@@ -277,6 +338,11 @@ fn numbers(schema: &Value, seen: &[&Value], is_integer: bool) -> BoxedStrategy<V
     let between = (0.0..=1.0_f64).prop_map(move |share| number(rounded(low + share * (high - low))));
     let whole = (0.0..=1.0_f64).prop_map(move |share| number((low + share * (high - low)).round()));
     let mut choices = vec![(2, whole.boxed()), (1, between.boxed())];
+    if manner == Manner::Ordinary {
+        // Few numbers, so that things are equal, touch and follow one another.
+        let few: Vec<f64> = (0..=10).map(f64::from).filter(|few| fits(few)).collect();
+        choices.extend((!few.is_empty()).then(|| (6, select(few).prop_map(number).boxed())));
+    }
     if !borders.is_empty() && factor.is_none() {
         choices.insert(0, (3, select(borders).prop_map(number).boxed()));
     }

@@ -3,12 +3,14 @@
 //! Invariant: each text is shorter than a tool's fuel minds, and shrinks towards the empty one or towards one that an example
 //! has.
 
+use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::string::string_regex;
 use serde_json::Value;
 
-use super::inputs::{Choice, any_of};
+use super::inputs::{Choice, Hint, Manner, any_of};
+use super::samples;
 
 /// Texts at the borders: nothing, blanks, other scripts, signs that are two code units or two code points, what looks like
 /// something else, what a prototype has, what separates fields.
@@ -71,43 +73,57 @@ const LONG: [usize; 3] = [10, 100, 1_000];
 const LONGEST: usize = 20_000;
 
 /// Texts that pass a schema, as far as it says something that texts can be made by.
-pub(super) fn texts(schema: &Value, seen: &[&Value], words: &[String]) -> BoxedStrategy<Value> {
+pub(super) fn texts(
+    schema: &Value,
+    seen: &[&Value],
+    words: &[String],
+    hint: Hint<'_>,
+    manner: Manner,
+) -> BoxedStrategy<Value> {
     let seen: Vec<String> = seen.iter().filter_map(|value| value.as_str().map(str::to_owned)).collect();
-    let pattern = schema["pattern"].as_str().and_then(|pattern| matching(pattern));
+    let pattern = schema["pattern"].as_str().and_then(matching);
     let format = schema["format"].as_str().and_then(|format| FORMATS.iter().find(|(known, _)| *known == format));
     let shaped = pattern.or_else(|| format.and_then(|(_, pattern)| string_regex(pattern).ok()).map(Strategy::boxed));
-    let shaped_first = shaped.is_some();
+    let is_shaped = shaped.is_some();
     let (least, most) = (length(schema, "minLength").unwrap_or(0), length(schema, "maxLength"));
-    let signs = seen.iter().flat_map(|text| text.chars()).map(String::from);
-    let pool: Vec<String> = signs.chain(words.iter().cloned()).chain(BORDERS.map(str::to_owned)).collect();
-    let lengths: Vec<usize> = LONG.into_iter().chain(most.map(|most| most.min(LONGEST))).collect();
-    let mut choices: Vec<Choice<String>> = Vec::new();
-    if let Some(shaped) = shaped {
-        choices.push((6, shaped));
+    let mut choices: Vec<Choice<String>> = shaped.into_iter().map(|shaped| (6, shaped)).collect();
+    if !is_shaped {
+        choices.push((if manner == Manner::Ordinary { 10 } else { 3 }, samples::texts(hint.name, hint.about)));
+        if !words.is_empty() {
+            choices.push((2, vec(select(words.to_vec()), 1..4).prop_map(|some| some.concat()).boxed()));
+        }
+        if manner == Manner::Hostile {
+            choices.extend(hostile(&seen, words, most));
+        }
     }
     if !seen.is_empty() {
         choices.push((4, varied(seen)));
     }
-    if !shaped_first {
-        choices.push((3, select(BORDERS.as_slice()).prop_map(str::to_owned).boxed()));
-        choices.push((2, "\\PC{0,12}".boxed()));
-        choices.push((1, "[a-z0-9 ,;:=\n\"-]{0,24}".boxed()));
-        choices.push((1, (select(pool), select(lengths)).prop_map(repeated).boxed()));
-        if !words.is_empty() {
-            choices.push((
-                2,
-                proptest::collection::vec(select(words.to_vec()), 1..4).prop_map(|some| some.concat()).boxed(),
-            ));
-        }
-    }
-    let fitted = any_of(choices).prop_map(move |text| if shaped_first { text } else { fit(&text, least, most) });
+    let fitted = any_of(choices).prop_map(move |text| if is_shaped { text } else { fit(&text, least, most) });
     fitted.prop_map(Value::String).boxed()
 }
 
+/// Texts at the borders, of any sign, and long ones.
+fn hostile(seen: &[String], words: &[String], most: Option<usize>) -> Vec<Choice<String>> {
+    let signs = seen.iter().flat_map(|text| text.chars()).map(String::from);
+    let pool: Vec<String> = signs.chain(words.iter().cloned()).chain(BORDERS.map(str::to_owned)).collect();
+    let lengths: Vec<usize> = LONG.into_iter().chain(most.map(|most| most.min(LONGEST))).collect();
+    vec![
+        (3, select(BORDERS.as_slice()).prop_map(str::to_owned).boxed()),
+        (2, "\\PC{0,12}".boxed()),
+        (1, "[a-z0-9 ,;:=\n\"-]{0,24}".boxed()),
+        (1, (select(pool), select(lengths)).prop_map(repeated).boxed()),
+    ]
+}
+
 /// Names of fields in an object that takes any.
-pub(super) fn names(words: &[String]) -> BoxedStrategy<String> {
-    let mut choices: Vec<Choice<String>> =
-        vec![(2, "[a-z]{1,6}".boxed()), (2, select(BORDERS.as_slice()).prop_map(str::to_owned).boxed())];
+pub(super) fn names(words: &[String], hint: Hint<'_>, manner: Manner) -> BoxedStrategy<String> {
+    let mut choices: Vec<Choice<String>> = match manner {
+        Manner::Hostile => {
+            vec![(1, "[a-d]{1,3}".boxed()), (3, select(BORDERS.as_slice()).prop_map(str::to_owned).boxed())]
+        }
+        Manner::Ordinary => vec![(6, samples::fields(hint.about))],
+    };
     if !words.is_empty() {
         choices.push((3, select(words.to_vec()).boxed()));
     }
