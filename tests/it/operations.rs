@@ -9,9 +9,11 @@ mod delete;
 mod gates;
 mod list;
 mod parameters;
+mod retire;
 mod roads;
 mod run;
 mod running;
+mod search;
 mod together;
 mod verify;
 

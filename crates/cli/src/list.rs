@@ -1,5 +1,6 @@
 //! `list`: the tools that names lead to.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -26,7 +27,7 @@ pub(crate) fn run(
         listed(args, &open::existing(dir, SandboxArgs::one_call(), rules)?)?
     } else {
         // A store that nobody made yet has nothing in it.
-        Listed { tools: Vec::new(), total: 0, more: 0, next: None }
+        Listed { tools: Vec::new(), total: 0, more: 0, next: None, successors: BTreeMap::new() }
     };
     if json {
         let tools: Vec<Value> = listed.tools.iter().map(entry).collect();
@@ -59,6 +60,7 @@ fn listed(args: &ListArgs, toolbox: &Toolbox) -> Result<Listed, Failure> {
         limit: if args.all { Some(PAGE_LIMIT as u64) } else { args.limit },
         cursor: args.cursor.clone(),
         status: args.status.clone(),
+        unused_days: None,
         sort: Some(args.sort.name().to_owned()),
     };
     let mut listed = toolbox.list(&request)?;
@@ -66,6 +68,7 @@ fn listed(args: &ListArgs, toolbox: &Toolbox) -> Result<Listed, Failure> {
         request.cursor = Some(next.to_string());
         let page = toolbox.list(&request)?;
         listed.tools.extend(page.tools);
+        listed.successors.extend(page.successors);
         (listed.more, listed.next) = (page.more, page.next);
     }
     Ok(listed)

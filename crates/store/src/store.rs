@@ -294,6 +294,12 @@ impl Entry {
 }
 
 impl Entry {
+    /// The hash of its source: tools with the same one differ in name, parameters or capabilities alone.
+    #[must_use]
+    pub fn source_hash(&self) -> Hash {
+        self.source
+    }
+
     /// What was looked for. An index that is damaged may lead elsewhere.
     fn sought(self, is_sought: impl Fn(&Self) -> bool) -> rusqlite::Result<Self> {
         if is_sought(&self) { Ok(self) } else { parsed(1, Err("is of another tool than what led to it")) }

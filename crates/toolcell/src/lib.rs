@@ -4,8 +4,10 @@
 //! A [`Toolbox`] holds a sandbox, a [`store`], and the rules under which tools run: a [`Policy`], [`Gates`], and what people
 //! approved. [`Toolbox::create`], [`Toolbox::run`], [`Toolbox::list`] and [`Toolbox::delete`] are the operations of the
 //! contract, each with a typed answer that has a text in Japanese, English and Chinese; [`Toolbox::start`] is a run for hosts that wait
-//! without a thread. [`Toolbox::exec`] runs a draft once and stores nothing. [`export`], [`import`] and [`collect`] are what
-//! is done with a store as a whole.
+//! without a thread. [`Toolbox::exec`] runs a draft once and stores nothing. [`Toolbox::search`] finds tools by what they are
+//! about, [`Toolbox::ledger`] says what they cost and gave, [`Toolbox::retirements`] which of them are of no use any more, and
+//! [`Toolbox::deprecate`] what is to be used in place of one. [`export`], [`import`] and [`collect`] are what is done with a
+//! store as a whole.
 //!
 //! Reading order: `request` is what is asked for; `create`, `run`, `list`, `delete` are the verbs; `permit` decides,
 //! with [`policy`] and [`gate`]; `cell` is the way into the sandbox; `record` is what is kept.
@@ -19,10 +21,14 @@ mod toolbox;
 
 mod create;
 mod delete;
+mod deprecate;
 mod exec;
+mod ledger;
 mod list;
+mod retire;
 mod run;
 mod running;
+mod search;
 mod show;
 mod verify;
 
@@ -48,21 +54,25 @@ pub use alike::Alike;
 pub use approve::{ApprovalError, Decided, Pending};
 pub use create::{CreateError, Created};
 pub use delete::DeleteError;
+pub use deprecate::{DeprecateError, Deprecated};
 pub use exchange::{Bundle, collect, export, import, judge, repair};
 pub use exec::{ExecError, Precheck};
 pub use find::{FindToolError, Instead};
 pub use gate::{Answer, Context, Gates, Person, Question, Revision, Verdict};
+pub use ledger::{LedgerLine, Sums};
 pub use list::{ListToolsError, Listed};
 pub use params::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError};
 pub use permit::{Denial, Permit, Step};
 pub use policy::{Policy, PolicyFile, Wanted};
 pub use proof::{Counterexample, Proof};
 pub use record::{RunRecord, Size, Used};
-pub use request::{CreateTool, DeleteTool, ListTools, RequestError, RunTool, read_request};
-pub use run::{Explanation, Failed, Ran, RunError, RunOptions};
+pub use request::{CreateTool, DeleteTool, ListTools, RequestError, RetireTools, RunTool, read_request};
+pub use retire::{Reason, RetireError, Retirement};
+pub use run::{Deprecation, Explanation, Failed, Ran, RunError, RunOptions};
 pub use running::Running;
+pub use search::{Hit, SearchError};
 pub use show::{ShowError, Shown, Standing};
-pub use text::deleted_text;
+pub use text::{deleted_text, deprecated_text};
 pub use toolbox::{Toolbox, ToolboxConfig, ToolboxError};
 pub use toolcell_analysis::{
     Analysis, Capabilities, Capability, Comparison, Finding, Location, Need, Problem, QualityAssessment, Rejection,

@@ -1,11 +1,20 @@
 //! `list_dynamic_tools`: the tools that names lead to.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
 use toolcell_store::audit::{Action, Attempt, Failure};
 use toolcell_store::{Cursor, CursorError, Entry, Fault, Filter, ListError, Order, PAGE_LIMIT, Page};
-use toolcell_tool::Status;
+use toolcell_tool::{Status, ToolId, ToolName};
 
 use crate::request::ListTools;
 use crate::toolbox::Toolbox;
+
+/// The most days that can be asked for: a hundred years.
+const DAYS_LIMIT: f64 = 36_525.0;
+/// The seconds of a day.
+const DAY: f64 = 86_400.0;
 
 /// A page of tools.
 #[derive(Debug, Clone)]
@@ -18,6 +27,8 @@ pub struct Listed {
     pub more: u64,
     /// Where to go on; none where this is the end.
     pub next: Option<Cursor>,
+    /// What is to be used in place of those among them that are deprecated.
+    pub successors: BTreeMap<ToolId, ToolName>,
 }
 
 /// Why there is no list.
@@ -90,13 +101,27 @@ impl Toolbox {
     }
 
     fn listed(&self, request: &ListTools) -> Result<Listed, ListToolsError> {
-        let filter = filter(request)?;
+        let filter = filter(request, self.now())?;
         let Page { entries, total, more, next } = self.shelf()?.list(&filter)?;
-        Ok(Listed { tools: entries, total, more, next })
+        let mut successors = BTreeMap::new();
+        for entry in entries.iter().filter(|entry| entry.successor.is_some()) {
+            successors.extend(self.in_place_of(entry)?.map(|successor| (entry.id, successor.name)));
+        }
+        Ok(Listed { tools: entries, total, more, next, successors })
     }
 }
 
-fn filter(request: &ListTools) -> Result<Filter, ListToolsError> {
+/// The time that was so many days ago.
+pub(crate) fn before(days: f64, now: Timestamp) -> Result<Timestamp, ListToolsError> {
+    if !(0.0..=DAYS_LIMIT).contains(&days) {
+        let range = format!("0 to {DAYS_LIMIT}");
+        return Err(ListToolsError::Filter { what: "unused_days", actual: days.to_string(), range });
+    }
+    // Before the calendar begins nothing was made or used.
+    Ok(now.checked_sub(Duration::from_secs_f64(days * DAY)).unwrap_or(Timestamp::MIN))
+}
+
+fn filter(request: &ListTools, now: Timestamp) -> Result<Filter, ListToolsError> {
     let limit = request.limit.unwrap_or(20);
     if limit == 0 || limit > PAGE_LIMIT as u64 {
         let range = format!("1 to {PAGE_LIMIT}");
@@ -106,6 +131,7 @@ fn filter(request: &ListTools) -> Result<Filter, ListToolsError> {
         let range = "0.0 to 1.0".to_owned();
         return Err(ListToolsError::Filter { what: "min_safety_score", actual: score.to_string(), range });
     }
+    let unused_since = request.unused_days.map(|days| before(days, now)).transpose()?;
     let unknown = |what, actual: &str, known: Vec<&str>| ListToolsError::Filter {
         what,
         actual: format!("`{}`", actual.chars().take(40).flat_map(char::escape_debug).collect::<String>()),
@@ -124,6 +150,7 @@ fn filter(request: &ListTools) -> Result<Filter, ListToolsError> {
         any_tag: request.tags.clone(),
         min_safety: request.min_safety_score,
         status: status.transpose()?,
+        unused_since,
         order: order.transpose()?.unwrap_or_default(),
         limit: usize::try_from(limit).unwrap_or(PAGE_LIMIT),
         after: request.cursor.as_deref().map(Cursor::parse).transpose()?,

@@ -124,6 +124,8 @@ pub(crate) struct Attempted<'a> {
     record: RunRecord,
     tool: Option<ToolId>,
     started: Instant,
+    /// How many tokens it saves, where its host says so.
+    pub(crate) tokens_saved: Option<u64>,
     ran: Option<Left>,
 }
 
@@ -197,7 +199,17 @@ impl<'a> Attempted<'a> {
             })
         });
         let begun = begun.transpose()?;
-        Ok(Self { toolbox, begun, params, action, record, tool: None, started: Instant::now(), ran: None })
+        Ok(Self {
+            toolbox,
+            begun,
+            params,
+            action,
+            record,
+            tool: None,
+            started: Instant::now(),
+            tokens_saved: None,
+            ran: None,
+        })
     }
 
     /// The identifier of the run; empty where none is kept.
@@ -287,14 +299,9 @@ impl<'a> Attempted<'a> {
             details.duration_ms = Some(u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX));
             let failure = failed.map(|failure| failure.code.to_owned());
             let (fuel, duration) = (left.fuel, left.duration);
-            usage = self.tool.filter(|_| left.counts).map(|tool| UsageEvent {
-                tool,
-                at,
-                failure,
-                fuel,
-                duration,
-                tokens_saved: None,
-            });
+            let tokens_saved = self.tokens_saved;
+            let event = |tool| UsageEvent { tool, at, failure, fuel, duration, tokens_saved };
+            usage = self.tool.filter(|_| left.counts).map(event);
         }
         let name = Some(self.record.name.clone()).filter(|name| !name.is_empty());
         let attempt = Attempt {

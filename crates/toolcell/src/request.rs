@@ -85,8 +85,20 @@ pub struct ListTools {
     pub cursor: Option<String>,
     /// Tools of this status.
     pub status: Option<String>,
+    /// Tools that nobody has used for so many days, nor made: 0.5 is twelve hours.
+    pub unused_days: Option<f64>,
     /// What comes first: `created`, `updated`, `name`, `usage`, `last-used` or `confidence`.
     pub sort: Option<String>,
+}
+
+/// Asks for tools to be retired: those that are of no use, or of less than others.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RetireTools {
+    /// For how many days nobody has used them, nor made them: 30 where nothing is said.
+    pub unused_days: Option<f64>,
+    /// Whether it is meant.
+    pub confirm: bool,
 }
 
 /// Asks for a name to be taken away: `delete_dynamic_tool`.

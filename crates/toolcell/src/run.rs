@@ -13,7 +13,7 @@ use toolcell_host::{
 };
 use toolcell_store::audit::Action;
 use toolcell_store::{Entry, Fault, RecordError};
-use toolcell_tool::{ToolId, ToolName};
+use toolcell_tool::{Status, ToolId, ToolName};
 
 use crate::cell::Code;
 use crate::find::FindToolError;
@@ -44,6 +44,8 @@ pub struct RunOptions {
     pub person: Option<Arc<dyn Person>>,
     /// What to do where as many calls run as may.
     pub when_full: WhenFull,
+    /// How many tokens the run saves if it goes well, for the ledger.
+    pub tokens_saved: Option<u64>,
 }
 
 impl Default for RunOptions {
@@ -57,6 +59,7 @@ impl Default for RunOptions {
             partial: None,
             person: None,
             when_full: WhenFull::Wait,
+            tokens_saved: None,
         }
     }
 }
@@ -77,8 +80,17 @@ pub struct Ran {
     pub suppressed: bool,
     /// The gate that changed how it ended.
     pub revised_by: Option<String>,
+    /// That it is deprecated, if it is.
+    pub deprecated: Option<Deprecation>,
     /// The hash of its record in the store.
     pub record: Option<blake3::Hash>,
+}
+
+/// That a tool works, and something else is to be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deprecation {
+    /// What, where there is something.
+    pub successor: Option<ToolName>,
 }
 
 impl Ran {
@@ -224,6 +236,7 @@ impl Toolbox {
         let called = request.tool_name.as_deref().or(request.tool_id.as_deref()).unwrap_or_default();
         let mut attempted =
             Attempted::begin(self, Action::RunDynamicTool, &options.caller, called, &request.parameters)?;
+        attempted.tokens_saved = options.tokens_saved;
         let done = self.run_attempted(request, options, &mut attempted);
         let ended = match &done {
             Ok(_) => Ended::AsItRan,
@@ -268,7 +281,14 @@ impl Toolbox {
         attempted.has_run(&report);
         let seen = self.review(entry.name.as_str(), Some(entry.id), permit, report);
         let Seen { report, context, suppressed, revised_by } = seen.map_err(RunError::Withheld)?;
-        Ok(Ran { tool: entry.id, name: entry.name, report, context, suppressed, revised_by, record: None })
+        let deprecated = self.deprecation(&entry);
+        Ok(Ran { tool: entry.id, name: entry.name, report, context, suppressed, revised_by, deprecated, record: None })
+    }
+
+    /// What is to be said of a tool that is deprecated. Where the store does not tell it has no successor: it ran.
+    fn deprecation(&self, entry: &Entry) -> Option<Deprecation> {
+        let successor = || self.in_place_of(entry).ok().flatten().map(|successor| successor.name);
+        (entry.status == Status::Deprecated).then(|| Deprecation { successor: successor() })
     }
 
     /// Says what would be decided about a run, step by step, and runs nothing. Gates are asked, and say so; the person is

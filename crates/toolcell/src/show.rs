@@ -19,6 +19,8 @@ use crate::vet::Refusal;
 pub struct Shown {
     /// What the index keeps.
     pub entry: Entry,
+    /// What is to be used in its place, where it is deprecated.
+    pub successor: Option<Entry>,
     /// What is said about it.
     pub notes: Notes,
     /// What decides how it behaves.
@@ -171,6 +173,7 @@ impl Toolbox {
             },
         };
         Ok(Shown {
+            successor: store.in_place_of(&entry)?,
             notes: store.notes(&entry)?,
             spec: store.spec(&entry)?,
             parameters: ready.schema.as_ref().map(|schema| schema.parameters().to_vec()).unwrap_or_default(),

@@ -7,13 +7,15 @@ use std::fmt::Write as _;
 
 use toolcell_host::Outcome;
 use toolcell_store::{Entry, Step};
-use toolcell_tool::{Lang, Status, headline, name_taken};
+use toolcell_tool::{Lang, Status, ToolName, headline, name_taken};
 
 use crate::create::{CreateError, Created};
 use crate::delete::DeleteError;
+use crate::deprecate::Deprecated;
 use crate::list::{ListToolsError, Listed};
 use crate::params::Parameter;
-use crate::run::{Failed, Ran, RunError};
+use crate::retire::{Reason, RetireError};
+use crate::run::{Deprecation, Failed, Ran, RunError};
 
 /// Those of the words that are of this language.
 fn words(lang: Lang, ja: &'static str, en: &'static str, zh: &'static str) -> &'static str {
@@ -148,6 +150,10 @@ impl Ran {
                 Lang::Zh => lines.say(format_args!("\n备注（钩子「{gate}」）：{}", context.text)),
             };
         }
+        if let Some(deprecation) = &self.deprecated {
+            let (note, text) = (words(lang, "補足", "Note", "备注"), deprecation.to_text(name, lang));
+            lines.say(format_args!("\n{note}{}{text}", lang.colon()));
+        }
         lines.done()
     }
 
@@ -163,6 +169,23 @@ impl Ran {
             .to_owned(),
             Outcome::Returned(Some(value)) => value.to_text(),
             _ => String::new(),
+        }
+    }
+}
+
+impl Deprecation {
+    /// That the tool of this name is deprecated, and what to use.
+    #[must_use]
+    pub fn to_text(&self, name: &ToolName, lang: Lang) -> String {
+        match (&self.successor, lang) {
+            (Some(new), Lang::Ja) => {
+                format!("ツール「{name}」は非推奨です。代わりに「{new}」を使用してください")
+            }
+            (Some(new), Lang::En) => format!("the tool `{name}` is deprecated; use `{new}` in its place"),
+            (None, Lang::Ja) => format!("ツール「{name}」は非推奨です"),
+            (None, Lang::En) => format!("the tool `{name}` is deprecated"),
+            (Some(new), Lang::Zh) => format!("工具「{name}」已弃用，请改用「{new}」"),
+            (None, Lang::Zh) => format!("工具「{name}」已弃用"),
         }
     }
 }
@@ -203,7 +226,7 @@ impl Listed {
             Lang::Zh => lines.say(format_args!("# 已注册的动态工具（{count} 个）")),
         };
         for entry in &self.tools {
-            listed(entry, lang, &mut lines);
+            listed(entry, self.successors.get(&entry.id), lang, &mut lines);
         }
         if let Some(next) = &self.next {
             let more = self.more;
@@ -217,7 +240,7 @@ impl Listed {
     }
 }
 
-fn listed(entry: &Entry, lang: Lang, lines: &mut Lines) {
+fn listed(entry: &Entry, successor: Option<&ToolName>, lang: Lang, lines: &mut Lines) {
     let colon = lang.colon();
     let none = words(lang, "なし", "none", "无");
     let tags = if entry.tags.is_empty() { none.to_owned() } else { entry.tags.join(words(lang, ", ", ", ", "、")) };
@@ -233,7 +256,13 @@ fn listed(entry: &Entry, lang: Lang, lines: &mut Lines) {
         Lang::En => lines.say(format_args!("- Runs: {} | Last used: {used}", entry.runs)),
         Lang::Zh => lines.say(format_args!("- 使用次数：{} | 上次使用：{used}", entry.runs)),
     };
-    lines.say(format_args!("- {}{colon}{}", words(lang, "検証状態", "Verification", "验证状态"), entry.status));
+    let instead = successor.map_or_else(String::new, |name| match lang {
+        Lang::Ja => format!(" (代わりに「{name}」を使用)"),
+        Lang::En => format!(" (use `{name}` in its place)"),
+        Lang::Zh => format!("（请改用「{name}」）"),
+    });
+    let status = words(lang, "検証状態", "Verification", "验证状态");
+    lines.say(format_args!("- {status}{colon}{}{instead}", entry.status));
     lines.say(format_args!("- {}{colon}{tags}", words(lang, "タグ", "Tags", "标签")));
 }
 
@@ -253,6 +282,65 @@ pub fn deleted_text(step: &Step, lang: Lang) -> String {
         Lang::Ja => format!("ツール「{name}」({id})を削除しました。"),
         Lang::En => format!("Deleted the tool `{name}` ({id})."),
         Lang::Zh => format!("已删除工具「{name}」（{id}）。"),
+    }
+}
+
+/// What is said where a tool is deprecated.
+#[must_use]
+pub fn deprecated_text(done: &Deprecated, lang: Lang) -> String {
+    let (name, id) = (&done.name, done.tool.short());
+    match (&done.successor, lang) {
+        (Some(Entry { name: new, .. }), Lang::Ja) => {
+            format!("ツール「{name}」({id})を非推奨にしました。代わりに「{new}」を使用します。")
+        }
+        (Some(Entry { name: new, .. }), Lang::En) => {
+            format!("Deprecated the tool `{name}` ({id}) in favour of `{new}`.")
+        }
+        (None, Lang::Ja) => format!("ツール「{name}」({id})を非推奨にしました。"),
+        (None, Lang::En) => format!("Deprecated the tool `{name}` ({id})."),
+        (Some(Entry { name: new, .. }), Lang::Zh) => format!("已弃用工具「{name}」（{id}），改用「{new}」。"),
+        (None, Lang::Zh) => format!("已弃用工具「{name}」（{id}）。"),
+    }
+}
+
+impl Reason {
+    /// The reason, in some words.
+    #[must_use]
+    pub fn to_text(&self, lang: Lang) -> String {
+        match (self, lang) {
+            (Self::Failed, Lang::Ja) => "検証に失敗した".to_owned(),
+            (Self::Failed, Lang::En) => "its proof failed".to_owned(),
+            (Self::Failing { runs, failures }, Lang::Ja) => format!("{runs}回の実行のうち{failures}回失敗した"),
+            (Self::Failing { runs, failures }, Lang::En) => format!("{failures} of {runs} runs failed"),
+            (Self::Duplicate { of }, Lang::Ja) => format!("「{of}」と同じ動作をする"),
+            (Self::Duplicate { of }, Lang::En) => format!("it does what `{of}` does"),
+            (Self::Superseded { by }, Lang::Ja) => format!("「{by}」に置き換えられた"),
+            (Self::Superseded { by }, Lang::En) => format!("`{by}` took its place"),
+            (Self::Unused { since }, Lang::Ja) => format!("{since:.0}から使用されていない"),
+            (Self::Unused { since }, Lang::En) => format!("nobody used it since {since:.0}"),
+            (Self::Failed, Lang::Zh) => "验证未通过".to_owned(),
+            (Self::Failing { runs, failures }, Lang::Zh) => format!("{runs} 次运行中失败了 {failures} 次"),
+            (Self::Duplicate { of }, Lang::Zh) => format!("与「{of}」的行为相同"),
+            (Self::Superseded { by }, Lang::Zh) => format!("已被「{by}」取代"),
+            (Self::Unused { since }, Lang::Zh) => format!("自 {since:.0} 起未被使用"),
+        }
+    }
+}
+
+impl RetireError {
+    /// What is said where nothing is retired.
+    #[must_use]
+    pub fn to_text(&self, lang: Lang) -> String {
+        let said = match (self, lang) {
+            // The words of the contract are about deleting.
+            (Self::Unconfirmed { count }, Lang::Ja) => {
+                format!("{count}件のツールを非推奨にするには confirm: true を指定してください")
+            }
+            (Self::Unconfirmed { count }, Lang::En) => format!("to retire {count} tools, say confirm: true"),
+            (Self::Unconfirmed { count }, Lang::Zh) => format!("要弃用 {count} 个工具，请指定 confirm: true"),
+            _ => message(self.code(), &self.to_string(), lang),
+        };
+        refused(&said, lang)
     }
 }
 

@@ -169,6 +169,8 @@ pub struct Details<'a> {
     pub status: Option<Change>,
     /// The tool that the name led to before.
     pub replaced: Option<ToolId>,
+    /// The tool that is to be used in place of this one.
+    pub successor: Option<ToolId>,
     /// The run that it is the one line of: 64 characters are recorded.
     pub run: Option<String>,
 }

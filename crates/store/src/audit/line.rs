@@ -56,6 +56,7 @@ pub(super) fn render(
             count: details.count,
             status: details.status,
             replaced: details.replaced,
+            successor: details.successor,
             run: details.run.as_deref().map(|run| cuts.characters("run", run)),
             message: message.map(|message| cuts.bytes("message", message, MESSAGE_LIMIT)),
             repaired,
@@ -106,6 +107,8 @@ struct Recorded<'a> {
     status: Option<Change>,
     #[serde(skip_serializing_if = "Option::is_none")]
     replaced: Option<ToolId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    successor: Option<ToolId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]

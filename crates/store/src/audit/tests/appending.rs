@@ -42,13 +42,14 @@ fn details_have_names_in_camel_case() {
         count: Some(3),
         status: Some(Change { from: Status::Unverified, to: Status::Passed }),
         replaced: Some(tool(1)),
+        successor: Some(tool(2)),
         run: Some("r_1".to_owned()),
     };
     let world = World::new();
     world.audit.record(&Attempt { details, ..Attempt::new(Action::Status, at(0)) }).unwrap();
     let expect = serde_json::json!({
         "fuel": 1, "durationMs": 2, "outcome": "returned", "decidedBy": "operator", "count": 3,
-        "status": { "from": "unverified", "to": "passed" }, "replaced": tool(1), "run": "r_1",
+        "status": { "from": "unverified", "to": "passed" }, "replaced": tool(1), "successor": tool(2), "run": "r_1",
     });
     assert_eq!(world.lines()[0]["details"], expect);
 }
