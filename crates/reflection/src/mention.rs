@@ -1,0 +1,266 @@
+//! Whether what a text mentions is meant: asked for now, or denied, imagined, past, quoted, talked about.
+//!
+//! Invariant: a mention is live only where nothing in its part of the sentence takes it back.
+
+use crate::lexicon::{Hit, Inflection, Sense};
+use crate::reading::{Reading, Tongue};
+
+/// How a mention stands in its sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It is meant.
+    Live,
+    /// It is not to be done.
+    Denied,
+    /// It may be done some day.
+    Imagined,
+    /// It was done.
+    Past,
+    /// It is talked about, or quoted.
+    Topic,
+}
+
+/// How it is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// As a request.
+    Asked,
+    /// As a statement.
+    Told,
+    /// As a thing.
+    Noun,
+}
+
+/// A form that stands in a text, and how.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mention {
+    pub(crate) hit: Hit,
+    pub(crate) standing: Standing,
+    pub(crate) role: Role,
+}
+
+/// How far a negation reaches, in words.
+const REACH: usize = 10;
+
+/// How each of the hits stands.
+pub(crate) fn mentions(reading: &Reading, hits: &[Hit]) -> Vec<Mention> {
+    let scene = Scene { reading, hits };
+    let mention = |at: usize| {
+        let hit = hits[at];
+        let role = scene.role(hit);
+        Mention { hit, standing: scene.standing(at, role), role }
+    };
+    (0..hits.len()).map(mention).collect()
+}
+
+struct Scene<'a> {
+    reading: &'a Reading,
+    hits: &'a [Hit],
+}
+
+impl Scene<'_> {
+    fn part(&self, hit: Hit) -> usize {
+        self.reading.tokens()[hit.first].part
+    }
+
+    fn sentence(&self, hit: Hit) -> usize {
+        self.reading.tokens()[hit.first].sentence
+    }
+
+    fn standing(&self, at: usize, role: Role) -> Standing {
+        let hit = self.hits[at];
+        if self.reading.tokens()[hit.first].quoted {
+            return Standing::Topic;
+        }
+        let sentence = self.sentence(hit);
+        let behind = self.hits[at + 1..].iter().copied().take_while(|sign| self.sentence(*sign) == sentence);
+        let before = self.hits[..at].iter().rev().copied().take_while(|sign| self.sentence(*sign) == sentence);
+        let mut near: Vec<(Hit, bool)> = before.map(|sign| (sign, true)).collect();
+        near.extend(behind.map(|sign| (sign, false)));
+        let is = |rule: &dyn Fn(Hit, bool) -> bool| near.iter().any(|(sign, before)| rule(*sign, *before));
+        if is(&|sign, before| self.denies(sign, before, hit)) {
+            return Standing::Denied;
+        }
+        if is(&|sign, before| self.imagines(sign, before, hit)) {
+            return Standing::Imagined;
+        }
+        if self.is_past(hit, role, &near) {
+            return Standing::Past;
+        }
+        if is(&|sign, before| self.talks_about(sign, before, hit)) {
+            return Standing::Topic;
+        }
+        Standing::Live
+    }
+
+    fn denies(&self, sign: Hit, before: bool, hit: Hit) -> bool {
+        let near = self.part(sign) == self.part(hit) && sign.first.abs_diff(hit.first) <= REACH;
+        let outside = sign.end <= hit.start || sign.start >= hit.end;
+        match sign.sense {
+            Sense::Not => near && outside && (before || self.reading.tongue() == Tongue::Chinese),
+            Sense::NotBefore => near && outside && !before,
+            _ => false,
+        }
+    }
+
+    fn imagines(&self, sign: Hit, before: bool, hit: Hit) -> bool {
+        let near = self.part(sign) == self.part(hit);
+        match sign.sense {
+            Sense::If => near && (before || self.reading.tongue() == Tongue::Chinese),
+            Sense::IfBefore => near && !before,
+            _ => false,
+        }
+    }
+
+    fn is_past(&self, hit: Hit, role: Role, near: &[(Hit, bool)]) -> bool {
+        let sign = |before: Option<bool>| {
+            near.iter().any(|(sign, stands_before)| {
+                sign.sense == Sense::Past
+                    && self.part(*sign) == self.part(hit)
+                    && before.is_none_or(|before| before == *stands_before)
+            })
+        };
+        match self.reading.tongue() {
+            Tongue::Japanese => sign(Some(false)) || (role != Role::Asked && sign(None)),
+            Tongue::Chinese => sign(None),
+            Tongue::Western => {
+                let is_past = hit.inflection == Inflection::Past;
+                (is_past && self.is_told_of_somebody(hit)) || ((is_past || role != Role::Asked) && sign(None))
+            }
+        }
+    }
+
+    /// Whether the words before say who did it: `we validated`, `were added`.
+    fn is_told_of_somebody(&self, hit: Hit) -> bool {
+        let from = hit.first.saturating_sub(3);
+        self.reading.tokens()[from..hit.first].iter().filter(|token| token.part == self.part(hit)).any(|token| {
+            let word = self.reading.word(token);
+            matches!(
+                word,
+                "was" | "were" | "been" | "had" | "have" | "has" | "we" | "i" | "they" | "he" | "she" | "you" | "just"
+            )
+        })
+    }
+
+    fn talks_about(&self, sign: Hit, before: bool, hit: Hit) -> bool {
+        let near = self.part(sign) == self.part(hit);
+        let outside = sign.end <= hit.start || sign.start >= hit.end;
+        outside
+            && match (sign.sense, self.reading.tongue()) {
+                (Sense::About, Tongue::Chinese) => near || before,
+                (Sense::About, _) => before,
+                (Sense::AboutBefore, _) => near && !before,
+                (Sense::Other, Tongue::Japanese) => !before,
+                (Sense::Other, Tongue::Chinese) => near || before,
+                (Sense::Other, Tongue::Western) => before,
+                _ => false,
+            }
+    }
+
+    fn role(&self, hit: Hit) -> Role {
+        match self.reading.tongue() {
+            Tongue::Western => self.western_role(hit),
+            Tongue::Japanese => self.japanese_role(hit),
+            Tongue::Chinese => self.chinese_role(hit),
+        }
+    }
+
+    /// By the word before it: a request begins its part, or follows `to`, `and`, `please`.
+    fn western_role(&self, hit: Hit) -> Role {
+        let tokens = self.reading.tokens();
+        let part = self.part(hit);
+        let mut at = hit.first;
+        while at > 0 && tokens[at - 1].part == part && is_filler(self.reading.word(&tokens[at - 1])) {
+            at -= 1;
+        }
+        if at == 0 || tokens[at - 1].part != part {
+            return if hit.inflection == Inflection::Base { Role::Asked } else { Role::Told };
+        }
+        let before = self.reading.word(&tokens[at - 1]);
+        match before {
+            "to" | "and" | "then" | "or" | "must" | "should" | "can" | "need" | "let's" | "lets" | "me" | "i'll"
+            | "you" | "we"
+                if hit.inflection == Inflection::Base =>
+            {
+                if matches!(before, "we") {
+                    Role::Told
+                } else {
+                    Role::Asked
+                }
+            }
+            "a" | "an" | "the" | "this" | "that" | "my" | "our" | "your" | "his" | "her" | "its" | "their" | "of"
+            | "about" | "on" | "for" | "in" | "with" | "no" | "some" | "any" | "at" | "by" | "from" => Role::Noun,
+            _ => Role::Told,
+        }
+    }
+
+    /// By what follows: 変換の, 変換は speak of it, 変換して asks.
+    fn japanese_role(&self, hit: Hit) -> Role {
+        let text = self.reading.text();
+        let behind = text.get(hit.end..).unwrap_or_default();
+        let particle = ["の", "は", "が", "も", "とは", "って", "に関", "につい", "という", "や"];
+        let is_asked = ["のを", "の処理", "の実行", "の作業", "の方", "をお願", "もお願", "も頼", "もして"];
+        if particle.iter().any(|particle| behind.starts_with(particle))
+            && !is_asked.iter().any(|asked| behind.starts_with(asked))
+            && hit.end > hit.start + 3
+        {
+            return Role::Noun;
+        }
+        Role::Asked
+    }
+
+    /// By what stands around: 的 makes a thing of it, 请 and 把 a request.
+    fn chinese_role(&self, hit: Hit) -> Role {
+        let text = self.reading.text();
+        let behind = text.get(hit.end..).unwrap_or_default();
+        let before = text.get(..hit.start).unwrap_or_default();
+        if behind.starts_with('的') || before.ends_with('的') {
+            return Role::Noun;
+        }
+        let tokens = self.reading.tokens();
+        let is_first = hit.first == 0 || tokens[hit.first - 1].part != tokens[hit.first].part;
+        let sentence = self.sentence(hit);
+        let is_asked = self
+            .hits
+            .iter()
+            .any(|sign| sign.sense == Sense::Ask && self.sentence(*sign) == sentence && sign.first <= hit.first);
+        if is_first || is_asked { Role::Asked } else { Role::Told }
+    }
+}
+
+/// Words that a request may begin with.
+fn is_filler(word: &str) -> bool {
+    matches!(
+        word,
+        "please"
+            | "pls"
+            | "now"
+            | "just"
+            | "also"
+            | "then"
+            | "kindly"
+            | "again"
+            | "simply"
+            | "first"
+            | "finally"
+            | "next"
+            | "so"
+            | "go"
+            | "ok"
+            | "okay"
+            | "hey"
+            | "hi"
+            | "and"
+            | "carefully"
+            | "quickly"
+            | "automatically"
+            | "once"
+            | "today"
+            | "here"
+            | "same"
+            | "do"
+            | "better"
+            | "help"
+            | "all"
+    )
+}

@@ -1,0 +1,226 @@
+//! What a text is found by.
+//!
+//! Invariant: forms of one word give one term, and words for one thing in any language give one term that begins with
+//! `~`, so that whoever looks for 変換 finds what converts.
+
+mod concepts;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use crate::lexicon::bases;
+use crate::words::words;
+
+/// How much of a text is kept, in bytes.
+const READ_LIMIT: usize = 16 * 1024;
+
+/// What a text is found by: its words, and what they mean, each once, in order. Words that say nothing are left out, and
+/// names such as `parseCsvFile` are taken apart.
+///
+/// # Examples
+/// ```
+/// use toolcell_reflection::terms;
+///
+/// assert_eq!(terms("Validating the inputs"), ["validate", "~check", "input"]);
+/// assert_eq!(terms("parseDates"), ["parsedate", "parse", "~parse", "date", "~date"]);
+/// assert!(terms("日付を解析する").contains(&"~parse".to_owned()));
+/// ```
+#[must_use]
+pub fn terms(text: &str) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let mut terms = Vec::new();
+    let mut keep = |term: String| {
+        if seen.insert(term.clone()) {
+            terms.push(term);
+        }
+    };
+    let text = &text[..text.floor_char_boundary(READ_LIMIT)];
+    for name in text.split(char::is_whitespace) {
+        let apart = apart(name);
+        for text in std::iter::once(name).chain((apart != name).then_some(apart.as_str())) {
+            for word in words(text) {
+                term(&word.text, &mut keep);
+            }
+        }
+        for concept in CONCEPTS.inside(name) {
+            keep(format!("~{concept}"));
+        }
+    }
+    terms
+}
+
+fn term(word: &str, keep: &mut impl FnMut(String)) {
+    if is_empty_word(word) {
+        return;
+    }
+    keep(stem(word));
+    for (base, _) in bases(word) {
+        if let Some(concept) = CONCEPTS.words.get(base.as_ref()) {
+            return keep(format!("~{concept}"));
+        }
+    }
+}
+
+/// A name with blanks between its words.
+fn apart(name: &str) -> String {
+    let mut apart = String::with_capacity(name.len() + 4);
+    let mut before = ' ';
+    let mut chars = name.chars().peekable();
+    while let Some(char) = chars.next() {
+        let begins = char.is_uppercase()
+            && (before.is_lowercase()
+                || (before.is_uppercase() && chars.peek().is_some_and(|next| next.is_lowercase())));
+        if begins || (before.is_ascii_digit() && char.is_alphabetic() && char.is_ascii()) {
+            apart.push(' ');
+        }
+        apart.push(if matches!(char, '_' | '-' | '.' | '/') { ' ' } else { char });
+        before = char;
+    }
+    apart
+}
+
+/// An English word without plural, `-ing` or `-ed`, as far as its letters say; any other word as it is.
+fn stem(word: &str) -> String {
+    if !word.bytes().all(|byte| byte.is_ascii_lowercase()) || word.len() < 4 {
+        return word.to_owned();
+    }
+    if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() > 2) {
+        return format!("{stem}y");
+    }
+    for ending in ["ing", "ed"] {
+        if let Some(stem) = word.strip_suffix(ending).filter(|stem| stem.len() > 2 && has_vowel(stem)) {
+            return unended(stem);
+        }
+    }
+    for ending in ["sses", "shes", "ches", "xes", "zes"] {
+        if word.ends_with(ending) {
+            return word[..word.len() - 2].to_owned();
+        }
+    }
+    match word.strip_suffix('s') {
+        Some(stem) if !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+fn has_vowel(text: &str) -> bool {
+    text.contains(['a', 'e', 'i', 'o', 'u', 'y'])
+}
+
+/// The verb that lost its ending: one letter of two, or the `e` that its letters ask for.
+fn unended(stem: &str) -> String {
+    let bytes = stem.as_bytes();
+    let (last, before) = (bytes[bytes.len() - 1], bytes[bytes.len() - 2]);
+    let is_vowel = |byte: u8| b"aeiou".contains(&byte);
+    if last == before {
+        let keeps = matches!(last, b'l' | b's' | b'z' | b'd') && stem.len() < 5;
+        return if keeps { stem.to_owned() } else { stem[..stem.len() - 1].to_owned() };
+    }
+    let follows_one_vowel = is_vowel(before) && !bytes.len().checked_sub(3).is_some_and(|at| is_vowel(bytes[at]));
+    let lost_e = match last {
+        b'c' | b'v' | b'z' | b'u' => true,
+        b's' => !matches!(before, b'u' | b'i'),
+        b'g' => before != b'n',
+        b'l' => !is_vowel(before) && before != b'r',
+        b't' => follows_one_vowel && matches!(before, b'a' | b'u'),
+        b'd' => follows_one_vowel && before == b'o',
+        b'r' => follows_one_vowel && matches!(before, b'a' | b'i' | b'u'),
+        b'n' => follows_one_vowel && before == b'i',
+        _ => false,
+    };
+    let is_short = stem.len() == 3 && follows_one_vowel && !matches!(last, b'w' | b'x' | b'y');
+    if lost_e || is_short { format!("{stem}e") } else { stem.to_owned() }
+}
+
+/// Words that are in every text, and say nothing of what it is about.
+fn is_empty_word(word: &str) -> bool {
+    let is_kana = |char: char| matches!(char, '\u{3040}'..='\u{309f}');
+    let is_particle = word.chars().all(is_kana) && word.chars().count() < 4;
+    is_particle || concepts::EMPTY.split_whitespace().any(|empty| empty == word)
+}
+
+/// The words for each concept.
+struct Concepts {
+    words: HashMap<&'static str, &'static str>,
+    /// Forms of scripts without blanks by their first sign, the longest first.
+    stems: HashMap<char, Vec<(&'static str, &'static str)>>,
+}
+
+static CONCEPTS: LazyLock<Concepts> = LazyLock::new(Concepts::new);
+
+impl Concepts {
+    fn new() -> Self {
+        let mut concepts = Self { words: HashMap::new(), stems: HashMap::new() };
+        for (concept, forms) in concepts::CONCEPTS {
+            for form in forms.split_whitespace() {
+                match form.chars().next() {
+                    Some(first) if !form.is_ascii() => concepts.stems.entry(first).or_default().push((form, concept)),
+                    _ => drop(concepts.words.insert(form, concept)),
+                }
+            }
+        }
+        for stems in concepts.stems.values_mut() {
+            stems.sort_by_key(|(form, _)| std::cmp::Reverse(form.len()));
+        }
+        concepts
+    }
+
+    /// What the forms in a text without blanks mean.
+    fn inside(&self, text: &str) -> Vec<&'static str> {
+        if text.is_ascii() {
+            return Vec::new();
+        }
+        let text = crate::words::folded(text);
+        let text = text.text();
+        let mut found = Vec::new();
+        let mut at = 0;
+        while let Some(first) = text[at..].chars().next() {
+            let fits = |(form, _): &&(&'static str, &'static str)| text[at..].starts_with(form);
+            let here = self.stems.get(&first).and_then(|stems| stems.iter().find(fits));
+            at += here.map_or(first.len_utf8(), |(form, _)| form.len());
+            found.extend(here.map(|(_, concept)| *concept));
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expect: &str) {
+        assert_eq!(terms(text).join(" "), expect);
+    }
+
+    #[test]
+    fn inflections_meet() {
+        for (forms, expect) in [
+            ("parse parses parsed parsing", "parse ~parse"),
+            ("file files", "file ~file"),
+            ("formatting formatted formats", "format ~format"),
+            ("entries entry", "entry ~record"),
+            ("computing computed", "compute ~sum"),
+            ("sorting sorted sorts", "sort ~sort"),
+            ("addresses address", "address ~address"),
+        ] {
+            check(forms, expect);
+        }
+    }
+
+    #[test]
+    fn names_are_taken_apart_and_kept() {
+        check("parseCSVFile", "parsecsvfile parse ~parse csv ~csv file ~file");
+        check("date_to_iso", "date_to_iso date ~date iso");
+        check("json-to-csv", "json ~json csv ~csv");
+    }
+
+    #[test]
+    fn languages_meet() {
+        let concepts =
+            |text: &str| terms(text).into_iter().filter(|term| term.starts_with('~')).collect::<HashSet<_>>();
+        assert_eq!(concepts("convert dates"), concepts("日付を変換する"));
+        assert_eq!(concepts("convert dates"), concepts("转换日期"));
+        assert_eq!(concepts("average price"), concepts("価格の平均"));
+        assert_eq!(concepts("average price"), concepts("平均价格"));
+    }
+}
