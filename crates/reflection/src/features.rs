@@ -10,19 +10,17 @@ use crate::reading::Reading;
 use crate::trigger::Trigger;
 
 /// How many numbers there are.
-pub(crate) const COUNT: usize = 12;
+pub(crate) const COUNT: usize = 10;
 
 /// What of a task counts.
 #[derive(Debug, Clone)]
 pub(crate) struct Features {
-    /// Asked, told, noun, framed, data, many, again, due, again with work, other, edit, dead.
+    /// Asked, told, noun, framed, data, many, repeats, other, edit, dead.
     pub(crate) values: [f64; COUNT],
     /// What the task asks for, if it asks for anything.
     pub(crate) trigger: Option<Trigger>,
     /// Whether it says for real that it is done again and again.
     pub(crate) repeats: bool,
-    /// How strongly each kind of work is asked for.
-    pub(crate) strengths: [f64; 4],
     /// How well each kind of work is framed by what stands around it.
     pub(crate) frames: [f64; 4],
     /// What stands in the text.
@@ -61,19 +59,21 @@ impl Sentence {
             }
             Trigger::Validation => {
                 let ruled = self.has(Sense::Fault) || self.has(Sense::Rule);
-                when(framed && ruled, 0.6)
-                    + when(framed && !ruled && data > 0 && self.has(Sense::Many), 0.3)
+                when(framed && ruled, 0.8)
+                    + when(framed && !ruled && data > 0 && self.has(Sense::Many), 0.4)
                     + when(self.has(Sense::Seek) && self.has(Sense::Fault) && data > 0, 0.4)
                     + when(self.has(Sense::Rule) && self.has(Sense::Many) && data > 0, 0.2)
             }
             Trigger::Aggregation => {
-                when(framed && self.has(Sense::Group), 0.6)
-                    + when(self.has(Sense::Measure) && self.has(Sense::Group), 0.4)
-                    + when(framed && self.has(Sense::Measure), 0.3)
+                let figure = self.has(Sense::Measure) || self.has(Sense::Act(kind));
+                when(figure && self.has(Sense::Group), 0.5)
+                    + when(framed && self.has(Sense::Group), 0.4)
+                    + when(framed && figure, 0.3)
                     + when(self.count(Sense::Measure) > 1, 0.2)
             }
             Trigger::Api => {
-                when(self.has(Sense::Reach) && self.has(Sense::Remote), 0.6) + when(self.count(Sense::Remote) > 1, 0.3)
+                let reached = self.has(Sense::Reach) && self.has(Sense::Remote);
+                when(reached, 0.6) + when(reached && self.count(Sense::Remote) > 1, 0.4)
             }
             Trigger::Repetition | Trigger::Failures => 0.0,
         };
@@ -101,7 +101,6 @@ impl Features {
         };
         let flag = |holds: bool| if holds { 1.0 } else { 0.0 };
         let mut best = (0.0, None, [0.0; 4]);
-        let mut strengths = [0.0; 4];
         let mut frames = [0.0; 4];
         for (at, kind) in KINDS.into_iter().enumerate() {
             let act = Sense::Act(kind);
@@ -109,7 +108,6 @@ impl Features {
             let values =
                 [flag(live(act, Role::Asked)), flag(live(act, Role::Told)), flag(live(act, Role::Noun)), frame];
             let strength = values[0] * 3.0 + values[1] * 1.5 + values[2] * 0.5 + values[3] * 2.0;
-            strengths[at] = strength;
             frames[at] = frame;
             if strength > best.0 {
                 best = (strength, Some(kind), values);
@@ -119,8 +117,15 @@ impl Features {
         let share =
             |count: usize, full: u8| f64::from(u8::try_from(count).unwrap_or(u8::MAX).min(full)) / f64::from(full);
         let again = total(Sense::Again) > 0;
-        let due = total(Sense::Often) > 0 && total(Sense::Instance) > 0;
+        let regular = again || total(Sense::Often) > 0;
+        let due = regular && total(Sense::Instance) > 0;
         let works = best.0 > 0.0 || total(Sense::Datum) > 0;
+        let repeats = match () {
+            () if due => 1.0,
+            () if again && works => 0.7,
+            () if again || (regular && works) => 0.4,
+            () => 0.0,
+        };
         let dead = mentions.iter().filter(|mention| mention.is_dead_work()).count();
         let other = mentions.iter().filter(|mention| mention.hit.sense == Sense::Other).count();
         let values = [
@@ -130,14 +135,14 @@ impl Features {
             best.2[3],
             share(total(Sense::Datum), 3),
             flag(total(Sense::Many) > 0),
-            flag(again),
-            flag(due),
-            flag((again || total(Sense::Often) > 0) && (total(Sense::Instance) > 0 || works)),
+            repeats,
             share(other, 2),
             share(total(Sense::Edit), 2),
             share(dead, 2),
         ];
-        Self { values, trigger: best.1, repeats: again && works || due, strengths, frames, mentions }
+        // What is asked for in so many words comes before the hint that there are many.
+        let is_plain = best.2[0] > 0.0 && total(Sense::Again) < 2;
+        Self { values, trigger: best.1, repeats: due || (repeats > 0.3 && again && !is_plain), frames, mentions }
     }
 
     /// How well a kind of work is framed, 0 to 1.

@@ -9,6 +9,7 @@ mod en_signs;
 mod fold;
 mod ja;
 mod ja_signs;
+mod shape;
 mod th;
 mod traditional;
 mod zh;
@@ -131,7 +132,7 @@ pub(crate) fn hits(reading: &Reading) -> Vec<Hit> {
     let mut found = Vec::new();
     let mut free = 0;
     for (at, token) in reading.tokens().iter().enumerate() {
-        found.extend(shape(reading, at));
+        found.extend(shape::hits(reading, at));
         let starts = reading.word(token).char_indices().map(|(offset, _)| token.start + offset);
         let starts = starts.take(if reading.word(token).is_ascii() { 1 } else { usize::MAX });
         for start in starts {
@@ -153,25 +154,6 @@ fn winners(here: Vec<(&Form, Hit)>) -> (impl Iterator<Item = Hit>, Option<usize>
     let says_nothing = here.iter().any(|(form, hit)| hit.sense == Sense::Nothing && wins(form, hit));
     let hits = here.into_iter().filter(move |(form, hit)| !says_nothing && wins(form, hit));
     (hits.map(|(_, hit)| hit), end)
-}
-
-/// Endings of the names of files that hold data.
-const DATA_FILES: &str = " csv tsv json jsonl ndjson yaml yml xml html xlsx xls ods parquet avro sqlite db geojson gpx kml vcf ics bib ris srt vtt po \
-     xliff tmx log txt toml ini conf dat sql pcap fasta fastq midi musicxml svg ";
-
-/// What a word says by its shape: the name of a file with data, the method of a request.
-fn shape(reading: &Reading, at: usize) -> Option<Hit> {
-    let token = &reading.tokens()[at];
-    let word = reading.word(token);
-    let behind = reading.text()[token.end..].trim_start();
-    let is_method = matches!(word, "get" | "post" | "put" | "patch" | "delete" | "head");
-    let sense = match word.rsplit_once('.') {
-        Some((_, ending)) if DATA_FILES.contains(&format!(" {ending} ")) => Sense::Datum,
-        None if is_method && (behind.starts_with('/') || behind.starts_with("http")) => Sense::Act(Trigger::Api),
-        _ => return None,
-    };
-    let (start, end) = (token.start, token.end);
-    Some(Hit { sense, first: at, behind: at + 1, start, end, inflection: Inflection::Base })
 }
 
 impl Lexicon {
@@ -237,9 +219,22 @@ impl Piece {
     /// Where this ends if it begins inside a word: long forms do, and inflections, which dictionaries part as they like.
     fn end_inside(&self, reading: &Reading, start: usize, sense: Sense) -> Option<usize> {
         let Self::Stem(stem) = self else { return None };
-        let is_clear = stem.chars().nth(2).is_some()
-            || (sense == Sense::Nothing && stem.chars().nth(1).is_some())
-            || stem.starts_with(|first| matches!(first, '\u{3040}'..='\u{309f}'));
+        let is_ending = matches!(
+            sense,
+            Sense::NotBefore
+                | Sense::IfBefore
+                | Sense::Past
+                | Sense::AboutBefore
+                | Sense::Ask
+                | Sense::Nothing
+                | Sense::Fault
+        );
+        let is_kana = stem.starts_with(|first| matches!(first, '\u{3040}'..='\u{309f}'));
+        let is_clear = match stem.chars().count() {
+            0 | 1 => false,
+            2 => is_ending && (is_kana || sense == Sense::Nothing),
+            _ => is_ending || !is_kana,
+        };
         (is_clear && reading.text()[start..].starts_with(stem.as_ref())).then_some(start + stem.len())
     }
 

@@ -50,7 +50,25 @@ pub(crate) fn mentions(reading: &Reading, hits: &[Hit]) -> Vec<Mention> {
         let role = scene.role(hit);
         Mention { hit, standing: scene.standing(at, role), role }
     };
-    (0..hits.len()).map(mention).collect()
+    let mut mentions: Vec<Mention> = (0..hits.len()).map(mention).collect();
+    if reading.tongue() == Tongue::Western {
+        ask_with(reading, &mut mentions);
+    }
+    mentions
+}
+
+/// What stands behind the verb of a request is asked for with it: `produce summary statistics`.
+fn ask_with(reading: &Reading, mentions: &mut [Mention]) {
+    let mut asked = None;
+    for mention in mentions {
+        let part = reading.tokens()[mention.hit.first].part;
+        let is_verb = matches!(mention.hit.sense, Sense::Frame(_) | Sense::Reach | Sense::Seek | Sense::Act(_));
+        if is_verb && mention.role == Role::Asked && mention.standing == Standing::Live {
+            asked = Some(part);
+        } else if matches!(mention.hit.sense, Sense::Act(_)) && asked == Some(part) && mention.role == Role::Told {
+            mention.role = Role::Asked;
+        }
+    }
 }
 
 struct Scene<'a> {
@@ -97,10 +115,19 @@ impl Scene<'_> {
         let near = self.part(sign) == self.part(hit) && sign.first.abs_diff(hit.first) <= REACH;
         let outside = sign.end <= hit.start || sign.start >= hit.end;
         match sign.sense {
+            Sense::Not if self.reading.tongue() == Tongue::Western => {
+                near && before && outside && self.reaches(sign, hit)
+            }
             Sense::Not => near && outside && (before || self.reading.tongue() == Tongue::Chinese),
             Sense::NotBefore => near && outside && !before,
             _ => false,
         }
+    }
+
+    /// Whether nothing new begins between a negation and what it may deny.
+    fn reaches(&self, sign: Hit, hit: Hit) -> bool {
+        let between = &self.reading.tokens()[sign.behind.min(hit.first)..hit.first];
+        !between.iter().any(|token| matches!(self.reading.word(token), "and" | "then" | "just" | "only" | "instead"))
     }
 
     fn imagines(&self, sign: Hit, before: bool, hit: Hit) -> bool {
@@ -123,6 +150,9 @@ impl Scene<'_> {
         match self.reading.tongue() {
             Tongue::Japanese => sign(Some(false)) || (role != Role::Asked && sign(None)),
             Tongue::Chinese => sign(None),
+            Tongue::Western if near.iter().any(|(sign, _)| sign.sense == Sense::Past && sign.behind == hit.first) => {
+                true
+            }
             Tongue::Western => {
                 let is_past = hit.inflection == Inflection::Past;
                 (is_past && self.is_told_of_somebody(hit)) || ((is_past || role != Role::Asked) && sign(None))
@@ -189,9 +219,47 @@ impl Scene<'_> {
                 }
             }
             "a" | "an" | "the" | "this" | "that" | "my" | "our" | "your" | "his" | "her" | "its" | "their" | "of"
-            | "about" | "on" | "for" | "in" | "with" | "no" | "some" | "any" | "at" | "by" | "from" => Role::Noun,
+            | "about" | "on" | "for" | "in" | "with" | "no" | "some" | "any" | "at" | "by" | "from" => {
+                if self.is_asked_for(hit) { Role::Told } else { Role::Noun }
+            }
             _ => Role::Told,
         }
+    }
+
+    /// Whether what is said as a thing is asked for: `do a conversion`, `give me the total`.
+    fn is_asked_for(&self, hit: Hit) -> bool {
+        let part = self.part(hit);
+        let from = hit.first.saturating_sub(8);
+        let before = self.reading.tokens()[from..hit.first].iter().filter(|token| token.part == part);
+        before.map(|token| self.reading.word(token)).any(|word| {
+            matches!(
+                word,
+                "do" | "run"
+                    | "perform"
+                    | "make"
+                    | "give"
+                    | "get"
+                    | "show"
+                    | "want"
+                    | "need"
+                    | "compute"
+                    | "calculate"
+                    | "work"
+                    | "find"
+                    | "produce"
+                    | "report"
+                    | "carry"
+                    | "apply"
+                    | "know"
+                    | "tell"
+                    | "what"
+                    | "what's"
+                    | "list"
+                    | "print"
+                    | "add"
+                    | "determine"
+            )
+        })
     }
 
     /// By what follows: 変換の, 変換は speak of it, 変換して asks.
@@ -217,14 +285,32 @@ impl Scene<'_> {
         if behind.starts_with('的') || before.ends_with('的') {
             return Role::Noun;
         }
-        let tokens = self.reading.tokens();
-        let is_first = hit.first == 0 || tokens[hit.first - 1].part != tokens[hit.first].part;
-        let sentence = self.sentence(hit);
-        let is_asked = self
-            .hits
-            .iter()
-            .any(|sign| sign.sense == Sense::Ask && self.sentence(*sign) == sentence && sign.first <= hit.first);
-        if is_first || is_asked { Role::Asked } else { Role::Told }
+        let part = self.part(hit);
+        let tokens = self.reading.tokens()[..hit.first].iter().rev().take_while(|token| token.part == part);
+        let is_told = tokens.map(|token| self.reading.word(token)).any(|word| {
+            matches!(
+                word,
+                "他" | "她"
+                    | "他们"
+                    | "她们"
+                    | "他們"
+                    | "我们"
+                    | "我們"
+                    | "你们"
+                    | "大家"
+                    | "有人"
+                    | "老板"
+                    | "老闆"
+                    | "公司"
+                    | "同事"
+                    | "他的"
+                    | "谁"
+                    | "誰"
+                    | "人家"
+                    | "咱们"
+            )
+        });
+        if is_told { Role::Told } else { Role::Asked }
     }
 }
 

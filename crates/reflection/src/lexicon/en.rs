@@ -43,14 +43,33 @@ const CHANGE: &str = "
     into csv, into json, into yaml, into xml, into html, into markdown, into tsv, into a table, into a csv,
     into a json, into one table, into a list of, into columns, into rows, into records, into sql, into iso,
     into utc, as csv, as json, as tsv, as yaml, as xml, as html, as markdown, as ndjson, as json lines,
-    as a csv, as a table, as a markdown table, as a flat table, as an html table, as geojson";
+    as a csv, as a table, as a markdown table, as a flat table, as an html table, as geojson, rework * into,
+    recode, reduce * to, machine-readable, machine readable, structured data, structured form,
+    structured format, as structured data, get rid of the tags, remove the tags, plain text version,
+    follow the new scheme, follow the new format, same format, one format, uniform format, consistent format,
+    common format, single format, canonical form, standard form, decimal degrees, i need it as, need it as,
+    want it as, need them as, want them as, needs to become, should become, must become, has to become,
+    ought to be in, make it valid, translate * into json, express * in, switch the format, change the format,
+    in the format, bring * into line, localize the numbers, rekey, re-key, key in, type up, enter * into,
+    transfer * into, transfer * to the, spreadsheet form, tabular form, a spreadsheet of, a table of, a csv of,
+    a json of, a list of all, machine form, compile * into, lay * out as a, deduped, detab, collate * into,
+    fold * into one, swap * columns, rename the columns, convert units, unit conversion, to metric, into metric,
+    to imperial, to celsius, to utc, to local time, to lower case, to upper case, in lower case, in upper case,
+    in title case, to title case, title case, snake case, camel case, kebab case, iso 8601, iso-8601,
+    yyyy-mm-dd, rfc 3339, e.164";
 
 const EXTRACT: &str = "
     extract, extraction, scrape, pull * out of, pick * out of, pick out, lift * from, lift * out of, lift out,
     tease out, tease * apart, split * into, break * into, break * down into, separate * into, chop * into,
     slice * into, cut * into fields, boil * down to, distil * into, distill * into, parse out, strip out,
     strip * from, strip * off, strip the, trim the, carve * out of, harvest * from, grab * from each,
-    collect * from each, collect * from all, gather * from each, gather * from all, unpack * into";
+    collect * from each, collect * from all, gather * from each, gather * from all, unpack * into, gather * in,
+    gather * into, isolate, mine * for, fish out, fish * out of, dig out, dig * out of, sift out,
+    get the * from each, get the * out of, get all the * out of, get every * out of, list all * mentioned,
+    list every * mentioned, collect all, collect every, capture * from, take * out of, copy out, read * off,
+    read off, read out of, filter out, weed out, single out the, keep only the, strip away, strip * down to,
+    reduce * to the, distil, distill, tease, retrieve * out of, drag * out of, squeeze * out of,
+    separate * from, pry * from";
 
 const CHANGE_FRAMES: &str = "
     turn * into, make * into, turn * to, change * to, bring * into, put * into, put * in, get * into,
@@ -63,12 +82,16 @@ const CHANGE_FRAMES: &str = "
     generate * from, build * from, import, give me * as, give * as, hand * back as, return * as, return * in,
     show * as, present * as, express * in, express * as, expand, clean, clean up, cleanup, tidy, tidy up,
     sanitize, sanitise, scrub, trim, strip, pad, truncate, shorten, capitalize, capitalise, unify, align,
-    equalize, reconcile * into, rename * columns, fill in, fill * with, backfill, shift, offset, scale, round,
-    translate, pull, pick, grab, take * from, copy * into, copy * from, retype, transcribe, categorize,
-    categorise, classify, label, tag, annotate, bucket * into, one column, one per row, one per line, per row,
-    want * as, want * in, need * as, need * in, filter, filter out, drop, remove, split, separate, format,
-    structure, swallow it, digest it, wide to long, long format, tidy format, recode, rekey, resize, crop,
-    compress, thumbnail, watermark, rotate, zip, unzip, shrink, convert * each";
+    equalize, reconcile * into, rename * columns, fill in, fill * with, backfill, offset, scale, round,
+    translate, pull, grab, take * from, copy * into, copy * from, retype, transcribe, categorize, categorise,
+    classify, annotate, bucket * into, one column, one per row, one per line, per row, want * as, want * in,
+    need * as, need * in, filter, filter out, drop, remove, split, separate, format, structure, swallow it,
+    digest it, wide to long, long format, tidy format, recode, rekey, resize, crop, compress, thumbnail,
+    watermark, rotate, zip, unzip, shrink, convert * each, fill, fill out, populate, rework, convert, transfer,
+    enter, type, gather, collect, compile, reduce, group into, number, renumber, prefix, suffix, append,
+    prepend, wrap, indent, dedent, escape, quote, unquote, join, cut, stamp, mail-merge, mail merge, substitute,
+    replace, drop the, insert, insert * into, produce * from, make * follow, make these, make them, make all,
+    make every, follow, adopt, standard, the same way, in one style, in * style, style";
 
 const CALL: &str = "
     call * api, call * apis, call * endpoint, call * service, call * webhook, call the api, call out to,
@@ -89,7 +112,15 @@ const CALL: &str = "
     trigger * endpoint, poll * endpoint, poll * api, poll * service, poll * url, submit * to * api,
     submit * to * endpoint, upload * to * api, upload * via * api, through * api, via * api, using * api,
     with * api, over http, over rest, get https, post https, get http, fetch https, fetch http, open https,
-    request https, over its api, from their api";
+    request https, over its api, from their api, rest interface, over the api, their api, its api,
+    hit the endpoint, ask * catalogue server, request to, requests to, send * to our site's, ping, health check,
+    health endpoint, status endpoint, api key, bearer token, with a put, with a post, with a get, via post,
+    via put, via http, via https, via rest, over https, with curl, json-rpc, in their api, in the * api,
+    to the * api, from the * api, on the * api, at the * api, through its api, through their api,
+    through the api, by api, remote service, live data from, live feed, web api, sync * with,
+    synchronise * with, synchronize * with, subscribe to, register * webhook, create * issue via,
+    open * ticket * api, live rates, live prices, query the, query their, over the network, over the wire,
+    call our, call their, call its, call the * service, call the * server";
 
 const CHECK: &str = "
     validate, validation, revalidate, lint, verify, verification, make sure every, make sure all,
@@ -108,14 +139,29 @@ const CHECK: &str = "
     are well-formed, well-formed, wellformed, passes the, fail the, fails the, satisfy the, satisfies the,
     adhere to, adheres to, meets the rules, meet the rules, up to spec, against the spec, against the schema,
     against the rules, proper checksum, valid according to, agrees with, agree with, tally with, ties out,
-    tie out, balance against";
+    tie out, balance against, be certain that, be sure that no, be sure every, be sure that every,
+    are there any, is there any, does each, does every, do all, do any, is each, is every, are all, have all,
+    has every, has each, which ones break, which break, which violate, which fail, which ones fail,
+    those that don't, those that do not, the ones that don't, the ones that do not, ones that lack,
+    rows that lack, that lack a, without a valid, test that every, test whether each, check for, check them for,
+    check the, check our, check my, validity, integrity, consistency check, plausibility, plausibility check,
+    consistency, well-formedness, sanity, verify that, quality check, qa pass, run the rules, run the * rules,
+    inspect * for, scan * for, screen * for, search * for errors, proof, proofread * for, hunt for, hunt down,
+    look for orphaned, look for duplicates, look for missing, look for gaps, look for invalid,
+    look for inconsistent, find duplicates, find invalid, find missing, find gaps, find * that break,
+    find * that violate, find * that don't, find * that do not, flag * that, flag any, flag every, flag all,
+    flag those, flag * with, reject any, reject * that, report any, report every * that, report * that don't,
+    list every violation, list any, list all * that fail, list the bad ones, list the ones that, point * out,
+    tell me which ones, tell me which * are, violations, breaks the rule, break the rule, break our, breaks our,
+    breach, breaches, infringe, compliant, non-compliant, conformance, conformity, in accordance with";
 
 const CHECK_FRAMES: &str = "
     check, confirm, ensure, make sure, go over, go through, look over, look through, inspect, examine, screen,
     scan, test, proofread, police, weed out, catch, spot, flag, flag up, call out, which ones, which of,
     which rows, which records, which lines, which entries, tell me which, list the bad, any that, anything that,
     whatever is, whether, compare, match * with, match * against, is valid, are valid, is unique, are unique,
-    is correct, are correct, is consistent, are consistent, adds up to, line up, lines up, sum to, sums to";
+    is correct, are correct, is consistent, are consistent, adds up to, line up, lines up, sum to, sums to,
+    which don't, which do not, which doesn't, ought to have, ought to be, none of the";
 
 const SUM: &str = "
     sum, sum up, sum of, summarize the figures, summarise the figures, aggregate, aggregation, tally, tally up,
@@ -140,13 +186,24 @@ const SUM: &str = "
     crunch * numbers, per-day totals, per day, per week, per month, per year, per hour, per region, per person,
     per customer, per country, per user, per category, per capita, year over year, year-on-year,
     month over month, month-on-month, growth rate, percentage of, percentages, share of each, proportion of,
-    ratio of * to, distribution of";
+    ratio of * to, distribution of, the mean, mean of the, the median, the average, the sum, the sums,
+    the total, the totals, total number, total amount, overall total, total cost, total time, total hours,
+    how often each, number of times, what share, what percentage, what proportion, what fraction,
+    percentages of, per cent of, ratio, ratios, spread of, range of values, correlation, correlate, trend,
+    trends, summary of * by, figures for each, figures per, figure for each, one figure, by category, by region,
+    by month, by customer, most frequently, least frequently, most often, busiest, biggest spenders,
+    bar chart of, chart the number, plot the number, headcount, tallies, counts of, counts per, counts by,
+    counting, sums, averages, averaged, aggregates, consolidated figures, consolidate * by, net of,
+    year-to-date, ytd, month-to-date, quarterly totals, monthly totals, weekly totals, daily totals, word count,
+    word frequency, summarize the data, summarise the data, summarize * figures, summarise * figures,
+    in figures, rank them, rank each, order of magnitude, best-selling, top sellers, worst performing,
+    best performing";
 
 const SUM_FRAMES: &str = "
     count, total, average, summarize, summarise, work out, calculate, compute, figure out, determine, rank,
     how many, how much, how often, how long did, what did each, what share, what percentage, what proportion,
-    which * most, which * least, who * most, add, group, collate, consolidate, by each, per each, report of,
-    report on, overview of, digest of, give me the totals, figures";
+    which * most, which * least, who * most, group, collate, consolidate, by each, per each, report of,
+    report on, overview of, digest of, give me the totals";
 
 const MEASURES: &str = "
     total, totals, average, mean, sum, count, counts, median, maximum, minimum, max, min, percentage, percent,
@@ -154,7 +211,11 @@ const MEASURES: &str = "
     spending, expenses, costs, hours, distance, amount, quantity, figures, statistics, stats, score, scores,
     frequency, distribution, histogram, growth, margin, profit, variance, deviation, throughput, latency,
     downtime, uptime, durations, duration, waiting times, occupancy, attendance, mileage, consumption, rainfall,
-    error rate, hit rate, conversion rate, per cent, worth, top three, top 3, breakdown, subtotal, numbers";
+    error rate, hit rate, conversion rate, per cent, worth, top three, top 3, breakdown, subtotal, numbers,
+    mean and, spread, tokens used, lengths, ages, sizes, volume, volumes, size, length, weight, height, price,
+    cost, sales, income, salary, salaries, donations, visits, clicks, views, downloads, plays, votes, points,
+    wins, losses, temperature, humidity, number of, most, least, highest, lowest, longest, shortest, largest,
+    smallest";
 
 const GROUPS: &str = "
     per, by month, by week, by day, by hour, by year, by region, by country, by customer, by category,
@@ -162,7 +223,7 @@ const GROUPS: &str = "
     by store, by branch, by city, by class, by author, by service, by host, by name, by source, by quarter,
     for each, for every, in each, of each, each month, each week, each region, each customer, each store,
     each team, each person, each category, each product, each service, each user, grouped, broken down,
-    respectively, across all, over all, did each, from each, each of";
+    respectively, across all, over all, did each, from each, each of, by";
 
 const FORMATS: &str = "
     csv, tsv, json, jsonl, ndjson, json lines, yaml, yml, xml, html, markdown, toml, ini, xlsx, xls, ods, excel,
@@ -235,7 +296,8 @@ const RULES: &str = "
     digits long, digits, rule, rules, schema, constraint, constraints, spec, specification, regex, pattern,
     policy, guideline, limits, limit, range, naming convention, convention, checksum, check digit, luhn, mod-97,
     mod 97, mod-11, in ascending order, ascending, sorted, no two, none of, no line, no cue, no overlaps,
-    no gaps, no duplicates, only contain, contain only, contains only, only digits, ascii only, positive";
+    no gaps, no duplicates, only contain, contain only, contains only, only digits, ascii only, positive,
+    ought to, supposed to, twice, more than once, a second time, at the same time";
 
 const REACH: &str = "
     get, fetch, pull, pull down, retrieve, request, query, call, post, put, send, push, submit, download,

@@ -33,13 +33,22 @@ const AGAIN: &str = "
     weeks in a row, months in a row, times in a row, times already, times this week, times this month,
     times today, times a day, times a week, times per day, times per week, fifth friday, friday running,
     monday running, tuesday running, wednesday running, thursday running, for every one of, for each one of,
-    for each of the, for each of these, for each of our, for every one, for every file, for each file,
-    for all * files, for every page, for each page, for every * in the, for each * in the, on every release,
-    on each release, for every release, at every release, with every release, one after another,
-    one after the other, on repeat, rinse and repeat, in a loop, loop over, iterate over, go on with the rest,
-    carry on with the, continue with the rest, continue with the remaining, do the remaining,
-    the remaining ones, next batch, another batch, one more batch, another one just came in,
-    another one has just, another one of those, keep going until, back again, manually every";
+    for each of the, for each of these, for each of our, for every file, for each file, for all * files,
+    on every release, on each release, for every release, at every release, with every release,
+    one after another, one after the other, on repeat, rinse and repeat, in a loop, loop over, iterate over,
+    go on with the rest, carry on with the, continue with the rest, continue with the remaining,
+    do the remaining, the remaining ones, next batch, another batch, one more batch, another one just came in,
+    another one has just, another one of those, keep going until, back again, manually every, did for,
+    what you did, exactly what you did, as you did, again for, over again, same procedure for, same steps for,
+    same process for, same edit, same change, same fix, same edits, same changes, apply * to each,
+    apply * to every, apply * to all, apply the same, one at a time, each of them, every one of them,
+    for all of them, to all of them, to each of the, to each of them, to every one, the same again,
+    for the third, for the fourth, for the fifth, for the umpteenth, once more, once again, find myself,
+    keep on, keep repeating, still the same, each and every, after every, before every, after each, before each,
+    on every, on each, at every, at each, with every, with each, with each new, every new, each new,
+    every incoming, each incoming, for each new, for every new, any new, as soon as a, when a new, per release,
+    per file, all 12, all 20, all 30, all 40, all 50, all 60, for all 20, for all 25, for all 30, for all 40,
+    for all 50, repeat the, repeat this, repeat it, repeat that, repeat with, repeat on";
 
 const OFTEN: &str = "
     every day, every morning, every evening, every night, every week, every month, every quarter, every year,
@@ -61,7 +70,9 @@ const INSTANCE: &str = "
     go ahead, latest batch, latest export, latest file, new batch, just come in, just came in, just arrived,
     has arrived, have arrived, attached, the attached, is attached, enclosed, for january, for february,
     for march, for april, for june, for july, for august, for september, for october, for november,
-    for december, now do, now for, now the";
+    for december, now do, now for, now the, tonight, the new batch, new one, new ones, new lot, one more lot,
+    below is, is below, are below, here are today's, this one, this week, this month, today, now it is,
+    time again, it's time, do the same, the same";
 
 const ASK: &str = "
     please, can you, could you, would you, i need, we need, i want, we want, i'd like, we'd like, let's,
@@ -98,21 +109,22 @@ const PAST: &str = "
     have completed, completed, earlier today, this morning, a while ago, long ago, days ago, weeks ago,
     months ago, an hour ago, signed off, took care of, taken care of, went through, used to, is over, are over,
     i've, we've, they've, he's, she's, has just, have just, got done, wrapped up, is behind us, in the past,
-    back in, once was, by the night shift, by hand already";
+    back in, once was, by the night shift, by hand already, that's been retired, been retired, was retired,
+    got retired, all that's left, all that is left, no longer";
 
 const ABOUT: &str = "
-    explain, explanation, describe, what is, what are, what's a, what an, what a, why, how come, essay, article,
-    blog post, chapter on, chapter about, novel, paper on, paper about, history of, story of, lecture, talk on,
-    talk about, podcast, documentary, course on, course about, tutorial on, introduction to, definition of,
-    meaning of, concept of, idea of, philosophy of, theory of, difference between, pros and cons, proposal,
-    design review, design doc, design document, review the design, discuss, discussion, debate, meeting about,
-    memo about, about the, about calling, about our, about how, on how, guidelines, documentation for, docs for,
-    docs on, docs about, slides on, slides about, presentation on, presentation about, wording of, tone of,
-    opinion on, opinion of, opinion about, thoughts on, thoughts about, feel about, think of, think about,
-    thinks, feelings about, in plain words, to a newcomer, to a beginner, to beginners, to a child,
-    to a colleague, for beginners, for kids, difference between * and, the word, the term, the phrase,
-    the title, the name of, variable, docstring, signature line, who invented, who wrote, where does the word,
-    curious, wonder, wondering";
+    explain, explanation, describe, what is, what are, what's a, what an, what a, why, how come, essay,
+    blog post, chapter about, novel, paper on, paper about, history of, story of, lecture, talk on, talk about,
+    documentary, course on, course about, tutorial on, introduction to, definition of, meaning of, concept of,
+    idea of, philosophy of, theory of, difference between, pros and cons, proposal, design review, design doc,
+    design document, review the design, discuss, discussion, debate, meeting about, memo about, about the,
+    about calling, about our, about how, on how, guidelines, documentation for, docs for, docs on, slides on,
+    slides about, presentation on, presentation about, wording of, tone of, opinion on, opinion of,
+    opinion about, thoughts on, thoughts about, feel about, think about, thinks, feelings about, in plain words,
+    to a newcomer, to a beginner, to beginners, to a child, to a colleague, for beginners, for kids,
+    difference between * and, the word, the term, the phrase, the title, the name of, variable, docstring,
+    signature line, who invented, who wrote, where does the word, curious, wonder, wondering, impression of,
+    your impression, chapter on";
 
 const OTHER: &str = "
     write * note, write * letter, write * mail, write * email, write * e-mail, write * message to,
@@ -125,33 +137,37 @@ const OTHER: &str = "
     answer the mail, answer the email, answer tom, email back, mail back, apologise, apologize, apology,
     congratulate, congratulating, thank, thank-you, thank you note, thanks to, invitation, invite, greet,
     greeting, welcome note, welcome message, farewell, condolence, birthday, wedding, compliment, reminder to,
-    remind, drop * a line, say sorry, tell the team that, tell them that, let them know that, announce,
-    announcement, headline for, a headline, subject line, title for, slogan, tagline, motto, caption for, poem,
-    haiku, limerick, song, joke, toast, speech, opinion piece, essay, editorial, obituary, diary, blurb,
-    motivational, cheerful, jot down, book a table, book a room, book a flight, schedule a, reschedule,
-    postpone, move the meeting, cancel the, set up a meeting, arrange a meeting, put on the calendar,
-    find a time, play, hike, walk the, cook, bake, sketch, draw, paint, sing, translate this, translate the,
-    proofread my, pick a colour, pick a color, choose a colour, choose a color, colour scheme, color scheme,
-    palette, logo, font, nicer, prettier, friendlier, warmer, softer, bolder, punchier, catchier, funnier, tone,
-    wording, phrasing";
+    drop * a line, say sorry, tell the team that, tell them that, let them know that, announce, announcement,
+    headline for, a headline, subject line, slogan, tagline, motto, caption for, poem, haiku, limerick, song,
+    joke, toast, speech, opinion piece, essay, editorial, obituary, diary, blurb, motivational, jot down,
+    book a table, book a room, book a flight, schedule a, reschedule, postpone, move the meeting, cancel the,
+    set up a meeting, arrange a meeting, put on the calendar, find a time, hike, walk the, cook, bake, sketch,
+    paint, sing, translate this, translate the, proofread my, pick a colour, pick a color, choose a colour,
+    choose a color, colour scheme, color scheme, palette, logo, font, friendlier, warmer, softer, bolder,
+    punchier, catchier, funnier, tone, wording, phrasing, bug, bugs, off-by-one, unit test, unit tests,
+    a test for, tests for the function, refactor, debug, stack trace, crash, crashes, install, uninstall,
+    upgrade, set the log level, log level, show me the diff, diff of, merge conflict, branch, checkout,
+    wish him, wish her, wish them, civil letter, polite letter, kind note, call me, turn down, decline,
+    accept the invitation, wedding toast, good name, name for, transfer the call";
 
 const ADVICE: &str = "
     suggest, suggestion, suggestions, recommend, recommendation, advise, advice, propose a, brainstorm,
     think of a, come up with a, come up with three, come up with some, come up with, ideas for, idea for,
     any ideas, what do you think, do you think, your opinion, your view, your thoughts, your take, opinion,
-    which do you prefer, do you prefer, would you rather, prefer, preference, which is better,
-    which reads better, which looks better, which sounds better, which one is nicer, which would you,
-    which book, which colour, which color, should i, should we, should the, is it worth, worth it,
-    worth learning, how would you feel, do you find, do you like, would you like, do you agree, agree with me,
-    matter of taste, taste, too fussy, too stiff, too formal, too informal, sounds clumsy, lean towards,
-    pros and cons, compare the merits, merits of, plan for, planning, plan a, plan the, plan our, discuss,
+    which do you prefer, do you prefer, would you rather, preference, which is better, which reads better,
+    which looks better, which sounds better, which one is nicer, which would you, which book, which colour,
+    which color, should i, should we, is it worth, worth it, worth learning, how would you feel, do you find,
+    do you like, would you like, do you agree, agree with me, matter of taste, too fussy, too stiff, too formal,
+    too informal, sounds clumsy, lean towards, pros and cons, compare the merits, merits of, plan for, plan a,
     debate, weigh up, what should, how should i, how do i persuade, how can i convince, tips, tips for,
-    teach me, teach, explain, describe, define, tell me about, tell me why, tell me what a, tell me a,
+    teach me, teach, explain, describe, tell me about, tell me why, tell me what a, tell me a,
     tell me whether you, why is, why does, why do, why did, what does * mean, what is an, what is a,
     what's the difference, who is, who was, when was, when does, where is, where do, where can,
     read the article, read the chapter, read the book, have a read, have a look at the wording,
     review the proposal, review the design, design review, look over the wording, look over the text,
-    feedback on";
+    feedback on, how should, how would you, how would i, what would you, should hang, choosing between,
+    a hand choosing, which of the two, what time, who signed, give me your, your impression, impression,
+    where would you, where should, when should, what's a good, is there a nicer, ending for";
 
 const EDIT: &str = "
     rename, renaming, fix the typo, fix a typo, typo, fix the bug, fix the spelling, misspelled, spelling, bump,
@@ -166,7 +182,9 @@ const EDIT: &str = "
     second paragraph, third paragraph, first paragraph, last paragraph, that paragraph, the paragraph,
     that sentence, the sentence, the heading, the title, the headline, the subject, the footer, the button,
     the tooltip, leave everything else, leave the rest, everything else as it is, open that file, open the file,
-    read me the, readme, contributing, changelog, license, license file, faq, semicolon, cut that";
+    read me the, readme, contributing, changelog, license, license file, faq, semicolon, cut that, settings.py,
+    in the wiki, from the wiki, the mention, delete the word, delete the, remove the mention, create an empty,
+    empty folder, lock file, the icon, next to the";
 
 const NOTHING: &str = "
     not only, not just, why not, if any, if possible, if you can, if you like, if you could, if necessary,

@@ -33,7 +33,7 @@ fn stems<'a>(word: &'a str, found: &mut Vec<(Cow<'a, str>, Inflection)>) {
     if let Some(stem) = word.strip_suffix("ies") {
         found.push((Cow::Owned(format!("{stem}y")), Inflection::Third));
     }
-    if let Some(stem) = word.strip_suffix("es") {
+    if let Some(stem) = word.strip_suffix("es").filter(|stem| stem.ends_with(['s', 'x', 'z', 'h', 'o'])) {
         found.push((Cow::Borrowed(stem), Inflection::Third));
     }
     if let Some(stem) = word.strip_suffix('s').filter(|stem| !stem.ends_with('s')) {
