@@ -9,7 +9,7 @@ mod things;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::words::{Word, normalised, words};
+use crate::words::{Word, folded, words};
 
 /// An English word, and the forms that mean it in Japanese, Chinese and Thai.
 type Row = (&'static str, &'static str, &'static str, &'static str);
@@ -58,7 +58,7 @@ static FORMS: LazyLock<HashMap<String, (&'static str, Role)>> = LazyLock::new(||
     let mut forms = HashMap::new();
     for ((word, ja, zh, th), role) in rows {
         for form in [ja, zh, th].into_iter().flat_map(|forms| forms.split_whitespace()) {
-            forms.entry(normalised(form)).or_insert((*word, role));
+            forms.entry(folded(form).text().to_owned()).or_insert((*word, role));
         }
     }
     forms
@@ -71,7 +71,7 @@ pub(super) fn among(list: &str, word: &str) -> bool {
 
 /// The known words of a text, in order.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
-    let text = normalised(text);
+    let text = folded(text).text().to_owned();
     let by_place: HashMap<usize, Word> = words(&text).into_iter().map(|word| (word.start, word)).collect();
     let mut tokens: Vec<Token> = Vec::new();
     let (mut at, mut gap_start) = (0, 0);

@@ -10,7 +10,7 @@ use toolcell_tool::ToolName;
 use super::conversion::{conversion, is_format};
 use super::family::Family;
 use super::lexicon::{Role, Token, among, tokens};
-use crate::words::normalised;
+use crate::words::folded;
 
 /// The longest name, in characters: a shorter one is read.
 const LENGTH_LIMIT: usize = 48;
@@ -183,7 +183,7 @@ fn valid(words: &[String]) -> Option<String> {
 fn hashed(verb: &str, text: &str) -> String {
     // FNV-1a, 64 bits, folded to 24: http://www.isthe.com/chongo/tech/comp/fnv/
     let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    let hash = normalised(text).split_whitespace().flat_map(str::bytes).fold(0xcbf2_9ce4_8422_2325, fold);
+    let hash = folded(text).text().split_whitespace().flat_map(str::bytes).fold(0xcbf2_9ce4_8422_2325, fold);
     let folded = (hash ^ (hash >> 24) ^ (hash >> 48)) & 0x00ff_ffff;
     format!("{verb}_{folded:06x}")
 }
