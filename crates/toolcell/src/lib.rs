@@ -25,6 +25,7 @@ mod deprecate;
 mod exec;
 mod ledger;
 mod list;
+mod reflect;
 mod retire;
 mod run;
 mod running;
@@ -66,6 +67,7 @@ pub use permit::{Denial, Permit, Step};
 pub use policy::{Policy, PolicyFile, Wanted};
 pub use proof::{Counterexample, Proof};
 pub use record::{RunRecord, Size, Used};
+pub use reflect::{ReflectError, ReflectOnTask, Reflected, ReflectedBody};
 pub use request::{CreateTool, DeleteTool, ListTools, RequestError, RetireTools, RunTool, read_request};
 pub use retire::{Reason, RetireError, Retirement};
 pub use run::{Deprecation, Explanation, Failed, Ran, RunError, RunOptions};
@@ -83,6 +85,7 @@ pub use toolcell_host::{
     NoOperations, Operation, OperationFailure, Operations, OperationsOfCall, Outcome, Params, PartialSink, Place,
     Report, Run, SandboxConfig, StartError, Stop, Thrown, Timers, Until, Usage, Warning, WhenFull,
 };
+pub use toolcell_reflection as reflection;
 pub use toolcell_store as store;
 pub use toolcell_tool::{
     Claims, Draft, DraftError, Example, Expectation, IdPrefix, Lang, Language, NameError, Notes, SOURCE_LIMIT, Status,

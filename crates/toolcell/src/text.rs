@@ -40,6 +40,11 @@ fn refused(message: &str, lang: Lang) -> String {
     format!("{}{}{message}", words(lang, "エラー", "error", "错误"), lang.colon())
 }
 
+/// The text of an operation that was refused with this code.
+pub(crate) fn refused_text(code: &str, detail: &str, lang: Lang) -> String {
+    refused(&message(code, detail, lang), lang)
+}
+
 /// Text, line by line, without the last line feed.
 struct Lines(String);
 
