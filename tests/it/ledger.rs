@@ -75,7 +75,7 @@ fn a_tool_that_passed_falls_back_after_three_failures_of_its_own_in_a_row() {
     fails(&[Some("out-of-fuel")]);
     assert_eq!(status(), Status::Unverified);
     let change = ("sum".to_owned(), r#"{"from":"passed","to":"unverified"}"#.to_owned());
-    assert_eq!(changes(&shelf), [change.clone()]);
+    assert_eq!(changes(&shelf), std::slice::from_ref(&change));
     // It falls once, and may pass again with nothing held against it.
     fails(&[bad, bad]);
     passed(&shelf, id);

@@ -14,6 +14,7 @@ mod command_line_policy;
 mod command_line_shell;
 mod command_line_store;
 mod command_line_tools;
+mod command_line_upkeep;
 mod contract;
 mod determinism;
 mod errors;

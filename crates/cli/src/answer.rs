@@ -121,6 +121,11 @@ impl Answer {
         Self { id, outcome: "analyzed", stop: None, value: None, value_json: None, error: None, run: None, analysis }
     }
 
+    /// The answer to a request for a reflection, whose fields become the answer's.
+    pub(crate) fn reflected(id: Option<Box<RawValue>>, body: &RawValue) -> Self {
+        Self { outcome: "reflected", ..Self::analyzed(id, body) }
+    }
+
     /// The answer to a request that was run.
     pub(crate) fn of(id: Option<Box<RawValue>>, report: Report) -> Self {
         let run = RunBody {

@@ -3,6 +3,7 @@
 mod policy;
 mod store;
 mod tools;
+mod upkeep;
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,10 @@ pub(crate) use policy::{
     ApprovalsArgs, ApprovalsCommand, CompletionsArgs, ConfigArgs, ConfigCommand, InitArgs, ManArgs, PolicyArgs,
 };
 pub(crate) use store::{AuditArgs, AuditCommand, ExportArgs, FsckArgs, GcArgs, ImportArgs};
-pub(crate) use tools::{CreateArgs, DeleteArgs, ListArgs, RollBackArgs, RunArgs, ShowArgs, UndeleteArgs, VerifyArgs};
+pub(crate) use tools::{
+    CreateArgs, DeleteArgs, ListArgs, ReflectArgs, RollBackArgs, RunArgs, ShowArgs, UndeleteArgs, VerifyArgs,
+};
+pub(crate) use upkeep::{DeprecateArgs, RetireArgs, SearchArgs, days};
 
 /// Runs the tools that an agent writes, each call in a sealed cell.
 #[derive(Debug, Parser)]
@@ -97,6 +101,10 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// List the tools that there are
     List(ListArgs),
+    /// Say whether a tool is worth making for a task, and which one
+    Reflect(ReflectArgs),
+    /// Find tools by what they are about
+    Search(SearchArgs),
     /// Show all that is known of a tool
     Show(ShowArgs),
     /// Take the name of a tool away
@@ -106,6 +114,12 @@ pub(crate) enum Command {
     /// Let a name lead to an earlier tool again
     #[command(name = "rollback")]
     RollBack(RollBackArgs),
+    /// Let a tool name another one that is to be used in its place
+    Deprecate(DeprecateArgs),
+    /// Show what tools cost and gave
+    Ledger,
+    /// Deprecate tools that are of no use any more: unused, failing, superseded, or there twice
+    Retire(RetireArgs),
     /// Run a draft once and store nothing
     Exec(ExecArgs),
     /// Say what sources would do and how well they are written, without running them

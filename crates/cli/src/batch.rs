@@ -8,7 +8,10 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use toolcell::{CancelToken, Draft, ExecError, Params, Precheck, Report, Run, Toolbox, Wanted, analyze};
+use toolcell::{
+    CancelToken, Draft, ExecError, Lang, Params, Precheck, ReflectError, ReflectOnTask, Report, Run, Toolbox, Wanted,
+    analyze, read_request,
+};
 
 use crate::Streams;
 use crate::answer::{Answer, ErrorBody};
@@ -17,7 +20,7 @@ use crate::check::AnalysisBody;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::rules::Rules;
-use crate::{input, open};
+use crate::{input, open, reflect};
 
 /// The longest line, in bytes. What is longer is read past and refused.
 const LINE_LIMIT: u64 = 128 << 20;
@@ -37,6 +40,10 @@ struct Request {
     #[serde(default)]
     seed: u64,
     analysis: Option<String>,
+    task_description: Option<Box<RawValue>>,
+    last_tool_result: Option<Box<RawValue>>,
+    failed_attempts: Option<Box<RawValue>>,
+    history: Option<Box<RawValue>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -66,6 +73,7 @@ pub(crate) fn run(
     args: SandboxArgs,
     rules: &Rules,
     dir: Option<&Path>,
+    lang: Lang,
     streams: &mut Streams<'_>,
     cancel: &CancelToken,
 ) -> Result<Exit, Failure> {
@@ -89,7 +97,7 @@ pub(crate) fn run(
         let answer = if line.len() as u64 > LINE_LIMIT {
             refused(None, "request-invalid", format!("the line is longer than {LINE_LIMIT} bytes"))
         } else {
-            answer(&toolbox, &line, cancel)
+            answer(&toolbox, &line, lang, cancel)
         };
         writeln!(streams.output, "{}", answer.to_json())?;
         streams.output.flush()?;
@@ -118,7 +126,7 @@ fn skip_line(input: &mut impl BufRead) -> std::io::Result<()> {
 }
 
 /// The answer to one line.
-fn answer(toolbox: &Toolbox, line: &[u8], cancel: &CancelToken) -> Answer {
+fn answer(toolbox: &Toolbox, line: &[u8], lang: Lang, cancel: &CancelToken) -> Answer {
     let Ok(text) = std::str::from_utf8(line) else {
         return refused(None, "request-invalid", "the line is not UTF-8".to_owned());
     };
@@ -141,11 +149,14 @@ fn answer(toolbox: &Toolbox, line: &[u8], cancel: &CancelToken) -> Answer {
             Err(Refusal::Failure(failure)) => Answer::refused(Some(id_or_null(id)), failure.body()),
             Err(Refusal::Request(message)) => refused(id, "request-invalid", message),
         },
-        "reflect" => {
-            let message = format!("`{}` is not part of this version, which runs and analyses tools", request.op);
-            refused(id, "operation-unsupported", message)
+        "reflect" => match reflect_request(toolbox, request, lang) {
+            Ok(answer) => answer,
+            Err(Refusal::Failure(failure)) => Answer::refused(Some(id_or_null(id)), failure.body()),
+            Err(Refusal::Request(message)) => refused(id, "request-invalid", message),
+        },
+        other => {
+            refused(id, "request-invalid", format!("unknown op `{other}`, there are `run`, `analyze` and `reflect`"))
         }
-        other => refused(id, "request-invalid", format!("unknown op `{other}`, there are `run` and `analyze`")),
     }
 }
 
@@ -208,6 +219,30 @@ fn analyze_request(request: &Request) -> Result<Answer, Refusal> {
     let body = serde_json::value::to_raw_value(&AnalysisBody::of(&analysis));
     let body = body.map_err(|error| Refusal::Request(error.to_string()))?;
     Ok(Answer::analyzed(Some(id_or_null(request.id.clone())), &body))
+}
+
+/// The fields of a reflection are those of the operation; the language is that of the process, or `lang` says another one.
+fn reflect_request(toolbox: &Toolbox, request: Request, lang: Lang) -> Result<Answer, Refusal> {
+    let lang = match request.lang.as_deref() {
+        None => lang,
+        Some(name) => Lang::ALL
+            .into_iter()
+            .find(|known| known.name() == name)
+            .ok_or_else(|| Refusal::Request(format!("unknown lang `{name}`, there are `en`, `ja` and `zh`")))?,
+    };
+    let fields = [
+        ("task_description", request.task_description),
+        ("last_tool_result", request.last_tool_result),
+        ("failed_attempts", request.failed_attempts),
+        ("history", request.history),
+    ];
+    let fields = fields.into_iter().filter_map(|(name, value)| Some(format!("\"{name}\":{}", value?.get())));
+    let text = format!("{{{}}}", fields.collect::<Vec<_>>().join(","));
+    let reflect: ReflectOnTask = read_request(&text).map_err(ReflectError::from)?;
+    let reflected = toolbox.reflect(&reflect)?;
+    let body = serde_json::value::to_raw_value(&reflect::Body::of(&reflected, lang));
+    let body = body.map_err(|error| Refusal::Request(error.to_string()))?;
+    Ok(Answer::reflected(Some(id_or_null(request.id)), &body))
 }
 
 fn refused(id: Option<Box<RawValue>>, code: &'static str, message: String) -> Answer {

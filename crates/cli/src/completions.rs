@@ -21,7 +21,7 @@ const VARIABLE: &str = "TOOLCELL_COMPLETE";
 /// How many names of tools are offered.
 const OFFERED: usize = PAGE_LIMIT;
 /// The arguments that are tools, or a name that one has.
-const TOOLS: [&str; 3] = ["tool", "tools", "name"];
+const TOOLS: [&str; 4] = ["tool", "tools", "name", "successor"];
 /// The commands where an argument that is called so is something else: one of a factory, a new name, a part of a name, and
 /// one that was deleted.
 const OTHERS: [&str; 4] = ["exec", "create", "list", "undelete"];

@@ -245,6 +245,8 @@ from_store! {
     store::SignatureError, |error| Some(error.hint());
     NameError, |error| Some(error.hint());
     toolcell::ApprovalError, |error| Some(error.hint());
+    toolcell::DeprecateError, |error| Some(error.hint());
+    toolcell::SearchError, |error| Some(error.hint());
     toolcell::gate::GateError, |error| Some(error.hint());
 }
 

@@ -1,7 +1,7 @@
 //! The operations as commands: turns words into verbs, and outcomes into exit codes.
 //!
 //! Reading order: [`args`] is what can be typed; for tools [`create`], [`mod@run`], [`list`],
-//! [`show`], [`verify`] and [`delete`]; [`exec`], [`check`], [`batch`], [`doctor`], and for the store [`fsck`],
+//! [`mod@reflect`], [`search`], [`show`], [`verify`], [`delete`], [`retire`] and [`ledger`]; [`exec`], [`check`], [`batch`], [`doctor`], and for the store [`fsck`],
 //! [`bundle`] and [`audit`], are the commands; [`answer`] is what they print of a run, [`failure`] what they print where there was none, and [`exit`] the exit status.
 //!
 //! [`rules`] is what holds here, [`trusted`] whose gates may run, and [`open`] the one way to a toolbox; [`config`], [`init`] and
@@ -33,15 +33,19 @@ mod failure;
 mod fsck;
 mod init;
 mod input;
+mod ledger;
 mod list;
 mod man;
 mod open;
 mod operation;
 mod person;
 mod progress;
+mod reflect;
+mod retire;
 mod rules;
 mod run;
 mod sarif;
+mod search;
 mod show;
 mod table;
 mod trusted;
@@ -146,6 +150,10 @@ where
             rules.and_then(|rules| verify::run(&words, &rules, &dir?, json, lang, &mut streams, cancel))
         }
         Command::List(list) => rules.and_then(|rules| list::run(&list, &rules, &dir?, json, lang, &mut streams)),
+        Command::Reflect(words) => {
+            rules.and_then(|rules| reflect::run(&words, &rules, dir.ok().as_deref(), json, lang, &mut streams))
+        }
+        Command::Search(words) => rules.and_then(|rules| search::run(&words, &rules, &dir?, json, lang, &mut streams)),
         Command::Show(show) => rules.and_then(|rules| show::run(&show, &rules, &dir?, json, &mut streams)),
         Command::Delete(delete) => {
             rules.and_then(|rules| delete::run(&delete, &rules, &dir?, json, lang, &mut streams))
@@ -156,12 +164,17 @@ where
         Command::RollBack(words) => {
             rules.and_then(|rules| delete::roll_back(&words, &rules, &dir?, json, lang, &mut streams))
         }
+        Command::Deprecate(words) => {
+            rules.and_then(|rules| retire::deprecate(&words, &rules, &dir?, json, lang, &mut streams))
+        }
+        Command::Ledger => rules.and_then(|rules| ledger::run(&rules, &dir?, json, lang, &mut streams)),
+        Command::Retire(words) => rules.and_then(|rules| retire::run(&words, &rules, &dir?, json, lang, &mut streams)),
         Command::Exec(exec) => {
             rules.and_then(|rules| exec::run(&exec, &rules, dir.ok().as_deref(), json, lang, &mut streams, cancel))
         }
         Command::Check(check) => check::run(&check, json, lang, &mut streams),
         Command::Batch(batch) => {
-            rules.and_then(|rules| batch::run(batch, &rules, dir.ok().as_deref(), &mut streams, cancel))
+            rules.and_then(|rules| batch::run(batch, &rules, dir.ok().as_deref(), lang, &mut streams, cancel))
         }
         Command::Doctor(doctor) => dir.and_then(|dir| doctor::run(doctor, &dir, json, &mut streams)),
         Command::Fsck(fsck) => dir.and_then(|dir| fsck::run(&fsck, &dir, json, &mut streams)),

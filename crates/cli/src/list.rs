@@ -6,13 +6,13 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolcell::store::{Entry, PAGE_LIMIT};
-use toolcell::{Lang, ListTools, Listed, Toolbox};
+use toolcell::{Lang, ListTools, Listed, ToolName, Toolbox};
 
-use crate::args::{ListArgs, SandboxArgs};
+use crate::args::{ListArgs, SandboxArgs, days};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::rules::Rules;
-use crate::table::{Column, Fit, Table, TooLong, width};
+use crate::table::{Column, Fit, Table, TooLong};
 use crate::{Streams, open};
 
 pub(crate) fn run(
@@ -30,7 +30,8 @@ pub(crate) fn run(
         Listed { tools: Vec::new(), total: 0, more: 0, next: None, successors: BTreeMap::new() }
     };
     if json {
-        let tools: Vec<Value> = listed.tools.iter().map(entry).collect();
+        let in_json = |tool: &Entry| entry(tool, listed.successors.get(&tool.id));
+        let tools: Vec<Value> = listed.tools.iter().map(in_json).collect();
         let next = listed.next.as_ref().map(ToString::to_string);
         writeln!(
             streams.output,
@@ -60,7 +61,7 @@ fn listed(args: &ListArgs, toolbox: &Toolbox) -> Result<Listed, Failure> {
         limit: if args.all { Some(PAGE_LIMIT as u64) } else { args.limit },
         cursor: args.cursor.clone(),
         status: args.status.clone(),
-        unused_days: None,
+        unused_days: args.unused.map(days),
         sort: Some(args.sort.name().to_owned()),
     };
     let mut listed = toolbox.list(&request)?;
@@ -74,7 +75,7 @@ fn listed(args: &ListArgs, toolbox: &Toolbox) -> Result<Listed, Failure> {
     Ok(listed)
 }
 
-fn say_that_there_is_none(dir: &Path, streams: &mut Streams<'_>) -> std::io::Result<()> {
+pub(crate) fn say_that_there_is_none(dir: &Path, streams: &mut Streams<'_>) -> std::io::Result<()> {
     if dir.exists() {
         writeln!(streams.errors, "note: there is no such tool")
     } else {
@@ -87,40 +88,38 @@ fn print(listed: &Listed, lang: Lang, streams: &mut Streams<'_>) -> std::io::Res
     let now = Timestamp::now();
     let mut table = Table::new(columns(lang));
     for entry in &listed.tools {
-        let used = match entry.last_used_at {
-            None => "-".to_owned(),
-            Some(at) if streams.output_is_terminal => ago(at, now),
-            Some(at) => at.to_string(),
-        };
         table.row([
             entry.name.to_string(),
             entry.id.short(),
-            entry.status.to_string(),
+            status(entry, listed.successors.get(&entry.id)),
             format!("{:.2}", entry.scores.safety),
             format!("{:.2}", entry.confidence),
             entry.runs.to_string(),
-            used,
+            used(entry, now, streams),
             entry.tags.join(","),
             entry.description.clone(),
         ]);
     }
-    if streams.output_is_terminal {
-        let fitted = table.fitted(width(), TooLong::Cut);
-        for line in &fitted.lines {
-            writeln!(streams.output, "{}", line.trim_end())?;
-        }
-        if !fitted.left_out.is_empty() {
-            let names = fitted.left_out.join(", ");
-            writeln!(streams.errors, "note: no room for {names}: see `toolcell list --text`, or widen the terminal")?;
-        }
-    } else {
-        write!(streams.output, "{}", table.with_tabs())?;
-    }
+    table.print(TooLong::Cut, "toolcell list --text", streams)?;
     if let Some(next) = &listed.next {
         let more = listed.more;
         writeln!(streams.errors, "note: {more} more: go on with `--cursor {next}`, or print all with `--all`")?;
     }
     Ok(())
+}
+
+/// The status of a tool, with what is to be used in its place.
+pub(crate) fn status(entry: &Entry, successor: Option<&ToolName>) -> String {
+    successor.map_or_else(|| entry.status.to_string(), |name| format!("{}: use {name}", entry.status))
+}
+
+/// When a tool was used last.
+pub(crate) fn used(entry: &Entry, now: Timestamp, streams: &Streams<'_>) -> String {
+    match entry.last_used_at {
+        None => "-".to_owned(),
+        Some(at) if streams.output_is_terminal => ago(at, now),
+        Some(at) => at.to_string(),
+    }
 }
 
 fn columns(lang: Lang) -> Vec<Column> {
@@ -155,8 +154,8 @@ fn ago(at: Timestamp, now: Timestamp) -> String {
 }
 
 /// What the index keeps about a tool, in JSON.
-pub(crate) fn entry(entry: &Entry) -> Value {
-    json!({
+pub(crate) fn entry(entry: &Entry, successor: Option<&ToolName>) -> Value {
+    let mut fields = json!({
         "id": entry.id.to_string(),
         "name": entry.name.as_str(),
         "description": entry.description,
@@ -170,7 +169,11 @@ pub(crate) fn entry(entry: &Entry) -> Value {
         "lastUsedAt": entry.last_used_at.map(|at| at.to_string()),
         "createdAt": entry.created_at.to_string(),
         "updatedAt": entry.updated_at.to_string(),
-    })
+    });
+    if let (Value::Object(fields), Some(name)) = (&mut fields, successor) {
+        fields.insert("successor".to_owned(), name.as_str().into());
+    }
+    fields
 }
 
 #[cfg(test)]

@@ -4,7 +4,9 @@
 
 use std::borrow::Cow;
 
-use toolcell::{CreateError, DeleteError, Lang, ListToolsError, RunError, ShowError, VerifyError};
+use toolcell::{
+    CreateError, DeleteError, Lang, ListToolsError, ReflectError, RetireError, RunError, ShowError, VerifyError,
+};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -26,8 +28,12 @@ pub(crate) enum Operation {
     Delete(DeleteError),
     /// A tool was only to be looked at.
     Show(ShowError),
+    /// `tool_reflection`
+    Reflect(ReflectError),
     /// A tool was to be proven.
     Verify(VerifyError),
+    /// Tools were to be retired.
+    Retire(RetireError),
 }
 
 impl Operation {
@@ -39,6 +45,8 @@ impl Operation {
             Self::Delete(error) => error.code(),
             Self::Show(error) => error.code(),
             Self::Verify(error) => error.code(),
+            Self::Reflect(error) => error.code(),
+            Self::Retire(error) => error.code(),
         }
     }
 
@@ -57,6 +65,8 @@ impl Operation {
             Self::Delete(error) => error.hint().into(),
             Self::Show(error) => error.hint().into(),
             Self::Verify(error) => error.hint(),
+            Self::Reflect(error) => error.hint().into(),
+            Self::Retire(error) => error.hint().into(),
         }
     }
 
@@ -80,6 +90,8 @@ impl Operation {
             Self::Delete(error) => error.to_string(),
             Self::Show(error) => error.to_string(),
             Self::Verify(error) => error.to_string(),
+            Self::Reflect(error) => error.to_string(),
+            Self::Retire(error) => error.to_string(),
         }
     }
 
@@ -90,7 +102,9 @@ impl Operation {
             Self::Run(error) | Self::Interrupted(error) => error.to_text(lang),
             Self::List(error) => error.to_text(lang),
             Self::Delete(error) => error.to_text(lang),
+            Self::Retire(error) => error.to_text(lang),
             Self::Verify(VerifyError::Run(error)) => error.to_text(lang),
+            Self::Reflect(error) => error.to_text(lang),
             Self::Show(_) | Self::Verify(_) => return None,
         })
     }
@@ -101,7 +115,8 @@ pub(crate) fn exit_of(code: &str) -> Exit {
     match code {
         "integrity" | "bundle-invalid" => Exit::Integrity,
         "store-invalid" | "tool-not-found" | "tool-mismatch" | "id-ambiguous" | "name-taken" | "not-deleted"
-        | "version-not-found" | "file-not-found" | "file-exists" | "not-trusted" => Exit::NotFound,
+        | "version-not-found" | "successor-invalid" | "status-illegal" | "file-not-found" | "file-exists"
+        | "not-trusted" => Exit::NotFound,
         "critical-risk"
         | "safety-check-failed"
         | "permission-denied"
@@ -137,4 +152,6 @@ from_operation! {
     DeleteError => Delete;
     ShowError => Show;
     VerifyError => Verify;
+    ReflectError => Reflect;
+    RetireError => Retire;
 }

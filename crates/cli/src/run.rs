@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolcell::{
     CancelToken, Explanation, Lang, Outcome, Params, PartialSink, Person, Ran, Report, RunError, RunOptions, RunTool,
-    Schema, Toolbox,
+    Schema, ToolName, Toolbox,
 };
 
 use crate::answer::Answer;
@@ -39,6 +39,7 @@ pub(crate) fn run(
         caller: "cli".to_owned(),
         limits: args.limits.wanted(),
         seed: args.seed,
+        tokens_saved: args.tokens_saved,
         cancel: Some(cancel.clone()),
         partial: progress.as_ref().map(partial),
         person: streams.somebody_is_there().then(|| person(lang, cancel, progress.as_ref())),
@@ -178,8 +179,12 @@ fn print(ran: Ran, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()>
         Lang::Ja => ("補足", "出力はフックにより非表示です"),
         Lang::Zh => ("备注", "输出已被钩子隐藏"),
     };
+    let deprecated = ran.deprecated.as_ref().map(|deprecation| deprecation.to_text(&ran.name, lang));
     let (report, context) = seen(ran);
     exec::print_text(&report, lang, streams)?;
+    if let Some(text) = deprecated {
+        writeln!(streams.errors, "{word}: {text}")?;
+    }
     for (gate, text) in context {
         let (gate, text) = (line(&gate), line(&text));
         match lang {
@@ -214,15 +219,20 @@ struct Body {
     suppressed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     revised_by: Option<String>,
+    /// What is to be used in its place, where it is deprecated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deprecated: Option<Value>,
 }
 
 impl Body {
     fn of(mut ran: Ran) -> Self {
         let (tool, name, suppressed) = (ran.tool.to_string(), ran.name.to_string(), ran.suppressed);
         let (record, revised_by) = (ran.record.map(|hash| hash.to_string()), ran.revised_by.take());
+        let deprecated =
+            ran.deprecated.as_ref().map(|it| json!({"successor": it.successor.as_ref().map(ToolName::as_str)}));
         let (report, context) = seen(ran);
         let context = context.into_iter().map(|(gate, text)| json!({"gate": gate, "text": text})).collect();
-        Self { tool, name, answer: Answer::of(None, report), record, context, suppressed, revised_by }
+        Self { tool, name, answer: Answer::of(None, report), record, context, suppressed, revised_by, deprecated }
     }
 }
 

@@ -62,7 +62,7 @@ fn heading(shown: &Shown, _: &Checked, streams: &mut Streams<'_>) -> std::io::Re
 fn said_about(shown: &Shown, checked: &Checked, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let entry = &shown.entry;
     let mut facts = vec![
-        ("status", entry.status.to_string()),
+        ("status", list::status(entry, shown.successor.as_ref().map(|successor| &successor.name))),
         (
             "scores",
             format!(
@@ -239,7 +239,8 @@ fn print(table: &Table, rows: usize, streams: &mut Streams<'_>) -> std::io::Resu
 }
 
 fn in_json(shown: &Shown, checked: &Checked) -> Value {
-    let mut fields = list::entry(&shown.entry);
+    let successor = shown.successor.as_ref().map(|successor| &successor.name);
+    let mut fields = list::entry(&shown.entry, successor);
     let percentiles = |of: Percentiles| json!({"p50": of.p50, "p90": of.p90, "p99": of.p99});
     let ruling = |ruling: &toolcell::policy::Ruling| {
         json!({"capability": ruling.capability.name(), "granted": ruling.verdict == Verdict::Granted,

@@ -8,6 +8,7 @@ use std::os::fd::AsFd as _;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Row, Table as Grid, Width, presets};
 use rustix::termios::tcgetwinsize;
 
+use crate::Streams;
 use crate::answer::visible;
 
 /// How wide a terminal is that does not say it.
@@ -67,6 +68,22 @@ impl Table {
     /// Adds a row, with a text for each column.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().map(|cell| line(&cell)).collect());
+    }
+
+    /// Prints it: as wide as a terminal is, and else with tabs. What has no room is shown by another command.
+    pub(crate) fn print(&self, too_long: TooLong, other: &str, streams: &mut Streams<'_>) -> std::io::Result<()> {
+        if !streams.output_is_terminal {
+            return write!(streams.output, "{}", self.with_tabs());
+        }
+        let fitted = self.fitted(width(), too_long);
+        for line in &fitted.lines {
+            writeln!(streams.output, "{}", line.trim_end())?;
+        }
+        if fitted.left_out.is_empty() {
+            return Ok(());
+        }
+        let names = fitted.left_out.join(", ");
+        writeln!(streams.errors, "note: no room for {names}: see `{other}`, or widen the terminal")
     }
 
     /// With tabs between columns.

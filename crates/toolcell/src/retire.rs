@@ -283,8 +283,8 @@ mod tests {
         Seen { status: Status::Unverified, runs: 9, successes: 9, used, twin: None, instead: None }
     }
 
-    fn name(text: &str) -> Option<ToolName> {
-        Some(ToolName::parse(text).unwrap())
+    fn name(text: &str) -> ToolName {
+        ToolName::parse(text).unwrap()
     }
 
     #[track_caller]
@@ -318,16 +318,16 @@ mod tests {
 
     #[test]
     fn what_is_there_twice_goes_with_all_that_speaks_against_it() {
-        check(&Seen { twin: name("other"), ..good() }, "duplicate");
+        check(&Seen { twin: Some(name("other")), ..good() }, "duplicate");
         let used = Timestamp::UNIX_EPOCH;
-        check(&Seen { twin: name("other"), successes: 0, used, ..good() }, "failing duplicate unused");
+        check(&Seen { twin: Some(name("other")), successes: 0, used, ..good() }, "failing duplicate unused");
     }
 
     #[test]
     fn what_is_deprecated_goes_where_something_took_its_place_and_for_no_other_reason() {
         let old = Seen { status: Status::Deprecated, successes: 0, used: Timestamp::UNIX_EPOCH, ..good() };
         check(&old, "");
-        check(&Seen { instead: name("new"), ..old }, "superseded");
+        check(&Seen { instead: Some(name("new")), ..old }, "superseded");
         check(&Seen { status: Status::Quarantined, runs: 0, ..good() }, "");
     }
 }

@@ -321,13 +321,13 @@ impl Reason {
             (Self::Duplicate { of }, Lang::En) => format!("it does what `{of}` does"),
             (Self::Superseded { by }, Lang::Ja) => format!("「{by}」に置き換えられた"),
             (Self::Superseded { by }, Lang::En) => format!("`{by}` took its place"),
-            (Self::Unused { since }, Lang::Ja) => format!("{since:.0}から使用されていない"),
-            (Self::Unused { since }, Lang::En) => format!("nobody used it since {since:.0}"),
+            (Self::Unused { since }, Lang::Ja) => format!("{}から使用されていない", since.strftime("%F")),
+            (Self::Unused { since }, Lang::En) => format!("nobody used it since {}", since.strftime("%F")),
             (Self::Failed, Lang::Zh) => "验证未通过".to_owned(),
             (Self::Failing { runs, failures }, Lang::Zh) => format!("{runs} 次运行中失败了 {failures} 次"),
             (Self::Duplicate { of }, Lang::Zh) => format!("与「{of}」的行为相同"),
             (Self::Superseded { by }, Lang::Zh) => format!("已被「{by}」取代"),
-            (Self::Unused { since }, Lang::Zh) => format!("自 {since:.0} 起未被使用"),
+            (Self::Unused { since }, Lang::Zh) => format!("自 {} 起未被使用", since.strftime("%F")),
         }
     }
 }

@@ -176,7 +176,7 @@ fn time(text: &str) -> Result<Timestamp, String> {
 }
 
 /// A span of time such as `30d`; a day has 24 hours.
-fn age(text: &str) -> Result<Duration, String> {
+pub(super) fn age(text: &str) -> Result<Duration, String> {
     let span: Span = text.parse().map_err(|_| "say for example 30d, 12h or 90s".to_owned())?;
     let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|error| error.to_string())?;
     Duration::try_from(duration).map_err(|_| "it is negative".to_owned())

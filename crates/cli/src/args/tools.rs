@@ -1,7 +1,10 @@
 //! What can be typed about tools.
 
+use std::time::Duration;
+
 use clap::ValueEnum;
 
+use crate::args::store::age;
 use crate::args::{LimitArgs, SandboxArgs};
 
 #[derive(Debug, clap::Args)]
@@ -87,6 +90,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
 
+    /// How many tokens the run saves if it goes well, for `toolcell ledger`
+    #[arg(long, value_name = "N")]
+    pub(crate) tokens_saved: Option<u64>,
+
     /// Say what would be decided, step by step, and run nothing
     #[arg(long)]
     pub(crate) explain: bool,
@@ -106,7 +113,7 @@ pub(crate) struct RunArgs {
 #[command(
     visible_alias = "ls",
     after_help = "Examples:\n  toolcell list\n  toolcell list --tag math --sort usage\n  \
-    toolcell list --all --json\n\n\
+    toolcell list --unused 30d --sort last-used\n  toolcell list --all --json\n\n\
     On a terminal the table is cut to its width; elsewhere columns are separated by tabs, and nothing is cut."
 )]
 pub(crate) struct ListArgs {
@@ -125,6 +132,10 @@ pub(crate) struct ListArgs {
     /// Of this status: unverified, pending, passed, failed, deprecated
     #[arg(long, value_name = "STATUS")]
     pub(crate) status: Option<String>,
+
+    /// That nobody used for so long, nor made: 30d, 12h, 2w
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    pub(crate) unused: Option<Duration>,
 
     /// What comes first
     #[arg(long, value_name = "ORDER", default_value = "created")]
@@ -254,4 +265,32 @@ pub(crate) struct RollBackArgs {
     /// The number of the version in its history
     #[arg(value_name = "VERSION")]
     pub(crate) version: u64,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  toolcell reflect 'Convert the CSV files of each branch to JSON'\n  \
+    toolcell reflect 'Tidy the report' --failed-attempts 3 --result @error.txt\n  \
+    toolcell reflect @task.txt --history operations.jsonl --json\n  \
+    toolcell reflect 'Sum the sales by region' --proposal | toolcell create -\n\n\
+    Exit status: 0 answered, whatever the answer is; 2 usage; with --proposal, 4 where no tool is to be made")]
+pub(crate) struct ReflectArgs {
+    /// What is to be done: text, @FILE, or - for standard input
+    #[arg(value_name = "TASK")]
+    pub(crate) task: String,
+
+    /// What the last tool gave: text, @FILE, or - for standard input
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) result: Option<String>,
+
+    /// How often it failed
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) failed_attempts: Option<String>,
+
+    /// What was done before: a file, or - for standard input, with a JSON list or one operation a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) history: Option<String>,
+
+    /// Print only the tool to make, as a request for `toolcell create -`
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) proposal: bool,
 }

@@ -1,0 +1,129 @@
+//! `ledger`: what tools cost and gave.
+
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use toolcell::{Lang, LedgerLine, Sums};
+
+use crate::args::SandboxArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::list::{entry, say_that_there_is_none, used};
+use crate::rules::Rules;
+use crate::table::{Column, Fit, Table, TooLong};
+use crate::{Streams, open};
+
+/// What the last line is about. No tool can be called so.
+const TOTAL: &str = "(total)";
+
+pub(crate) fn run(
+    rules: &Rules,
+    dir: &Path,
+    json: bool,
+    lang: Lang,
+    streams: &mut Streams<'_>,
+) -> Result<Exit, Failure> {
+    let lines = if dir.exists() { open::existing(dir, SandboxArgs::one_call(), rules)?.ledger()? } else { Vec::new() };
+    let total = Sums::of(&lines);
+    if json {
+        let tools: Vec<Value> = lines.iter().map(in_json).collect();
+        writeln!(streams.output, "{}", json!({ "tools": tools, "total": sums(&total) }))?;
+    } else if lines.is_empty() {
+        say_that_there_is_none(dir, streams)?;
+    } else {
+        let now = Timestamp::now();
+        let mut table = Table::new(columns(lang));
+        for LedgerLine { tool, sums } in &lines {
+            let [runs, failures, time, saved, cost, balance] = cells(sums, streams.output_is_terminal);
+            let (name, status) = (tool.name.to_string(), tool.status.to_string());
+            table.row([name, status, runs, failures, time, saved, cost, balance, used(tool, now, streams)]);
+        }
+        let [runs, failures, time, saved, cost, balance] = cells(&total, streams.output_is_terminal);
+        let total = TOTAL.to_owned();
+        table.row([total, String::new(), runs, failures, time, saved, cost, balance, String::new()]);
+        table.print(TooLong::Cut, "toolcell ledger --json", streams)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn in_json(LedgerLine { tool, sums: of_tool }: &LedgerLine) -> Value {
+    let mut fields = entry(tool, None);
+    if let Value::Object(fields) = &mut fields {
+        fields.extend(sums(of_tool));
+    }
+    fields
+}
+
+fn sums(sums: &Sums) -> Map<String, Value> {
+    let micros = u64::try_from(sums.time.as_micros()).unwrap_or(u64::MAX);
+    let fields = [
+        ("usageCount", sums.runs.into()),
+        ("failureCount", sums.failures.into()),
+        ("micros", micros.into()),
+        ("tokensSaved", sums.tokens_saved.into()),
+        ("cost", sums.cost.into()),
+        ("balance", sums.balance().into()),
+    ];
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn cells(sums: &Sums, for_people: bool) -> [String; 6] {
+    let or_dash = |number: Option<String>| number.unwrap_or_else(|| "-".to_owned());
+    let time = if for_people { took(sums.time) } else { format!("{:.6}s", sums.time.as_secs_f64()) };
+    [
+        sums.runs.to_string(),
+        sums.failures.to_string(),
+        time,
+        or_dash(sums.tokens_saved.map(|tokens| tokens.to_string())),
+        or_dash(sums.cost.map(|tokens| tokens.to_string())),
+        or_dash(sums.balance().map(|tokens| format!("{tokens:+}"))),
+    ]
+}
+
+/// How long something took, in the unit that fits.
+fn took(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0 => format!("{:.1}ms", time.as_secs_f64() * 1e3),
+        1..60 => format!("{:.1}s", time.as_secs_f64()),
+        60..3_600 => format!("{}m", seconds / 60),
+        _ => format!("{}h", seconds / 3_600),
+    }
+}
+
+fn columns(lang: Lang) -> Vec<Column> {
+    let titles = match lang {
+        Lang::En => ["name", "status", "runs", "failed", "time", "saved", "cost", "balance", "used"],
+        Lang::Ja => ["名前", "検証状態", "実行", "失敗", "実行時間", "節約", "作成費用", "収支", "最終使用"],
+        Lang::Zh => ["名称", "状态", "运行", "失败", "时间", "节省", "成本", "收支", "上次使用"],
+    };
+    let fits = [
+        (Fit::Text(12), 0),
+        (Fit::Whole, 4),
+        (Fit::Number, 0),
+        (Fit::Number, 2),
+        (Fit::Number, 3),
+        (Fit::Number, 1),
+        (Fit::Number, 1),
+        (Fit::Number, 0),
+        (Fit::Number, 5),
+    ];
+    titles.into_iter().zip(fits).map(|(title, (fit, spare))| Column { title, fit, spare }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_said_in_the_unit_that_fits() {
+        let check = |millis, expect: &str| assert_eq!(took(Duration::from_millis(millis)), expect);
+        check(0, "0.0ms");
+        check(999, "999.0ms");
+        check(1_250, "1.2s");
+        check(61_000, "1m");
+        check(86_400_000, "24h");
+    }
+}
