@@ -46,9 +46,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         .margin(16)
         .x_label_area_size(44)
         .y_label_area_size(56)
-        .build_cartesian_2d(0.0..1.0, 0.5..1.02)?;
-    chart.configure_mesh().x_desc("recall").y_desc("precision").y_labels(6).label_style(("sans-serif", 14)).draw()?;
-    let colors = [RGBColor(150, 150, 150), RGBColor(30, 90, 170)];
+        .build_cartesian_2d(0.0..1.0, 0.6..1.02)?;
+    chart
+        .configure_mesh()
+        .x_desc("recall")
+        .y_desc("precision")
+        .y_labels(5)
+        .light_line_style(WHITE)
+        .bold_line_style(RGBColor(225, 225, 225))
+        .label_style(("sans-serif", 14))
+        .draw()?;
+    let colors = [RGBColor(120, 120, 120), RGBColor(30, 90, 170)];
     for (at, half) in halves().iter().enumerate() {
         let judged: Vec<Judged> = half.cases.iter().map(Judged::of).collect();
         let color = colors[at % colors.len()];
@@ -58,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         chart.draw_series(LineSeries::new(points, style))?;
         let (recall, precision) = decided(&judged);
         chart.draw_series([EmptyElement::at((recall, precision)) + Circle::new((0, 0), 5, style)])?;
-        let row = 0.60 - f64::from(u32::try_from(at)?) * 0.035;
+        let row = 0.68 - f64::from(u32::try_from(at)?) * 0.03;
         let font = ("sans-serif", 14).into_font().color(&color);
         let label =
             format!("{} half, {} cases: precision {precision:.3}, recall {recall:.3} (dot)", half.name, judged.len());

@@ -61,19 +61,19 @@ impl Sentence {
                 let ruled = self.has(Sense::Fault) || self.has(Sense::Rule);
                 when(framed && ruled, 0.8)
                     + when(framed && !ruled && data > 0 && self.has(Sense::Many), 0.4)
-                    + when(self.has(Sense::Seek) && self.has(Sense::Fault) && data > 0, 0.4)
+                    + when(self.has(Sense::Seek) && self.has(Sense::Fault) && data > 0, 0.6)
                     + when(self.has(Sense::Rule) && self.has(Sense::Many) && data > 0, 0.2)
             }
             Trigger::Aggregation => {
                 let figure = self.has(Sense::Measure) || self.has(Sense::Act(kind));
                 when(figure && self.has(Sense::Group), 0.5)
-                    + when(framed && self.has(Sense::Group), 0.4)
+                    + when(framed && self.has(Sense::Group), 0.7)
                     + when(framed && figure, 0.3)
                     + when(self.count(Sense::Measure) > 1, 0.2)
             }
             Trigger::Api => {
-                let reached = self.has(Sense::Reach) && self.has(Sense::Remote);
-                when(reached, 0.6) + when(reached && self.count(Sense::Remote) > 1, 0.4)
+                let reached = self.has(Sense::Reach);
+                when(reached && self.has(Sense::Remote), 0.8) + when(reached && self.has(Sense::Service), 0.4)
             }
             Trigger::Repetition | Trigger::Failures => 0.0,
         };
@@ -81,68 +81,104 @@ impl Sentence {
     }
 }
 
+/// How one kind of work is asked for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Asked {
+    kind: Option<Trigger>,
+    /// As a request, as a statement, as a thing, and by what stands around.
+    values: [f64; 4],
+}
+
+impl Asked {
+    /// How much this counts where two kinds of work are asked for.
+    fn strength(&self) -> f64 {
+        let [asked, told, noun, framed] = self.values;
+        3.0 * asked + 1.5 * told + 0.5 * noun + 2.0 * framed
+    }
+}
+
+/// All sentences of a task.
+#[derive(Debug, Default)]
+struct Sentences {
+    each: BTreeMap<usize, Sentence>,
+    whole: Sentence,
+}
+
+impl Sentences {
+    fn of(reading: &Reading, mentions: &[Mention]) -> Self {
+        let mut sentences = Self::default();
+        for mention in mentions.iter().filter(|mention| mention.counts()) {
+            let number = reading.tokens()[mention.hit.first].sentence;
+            for sentence in [sentences.each.entry(number).or_default(), &mut sentences.whole] {
+                *sentence.counts.entry(mention.hit.sense).or_default() += 1;
+            }
+        }
+        sentences
+    }
+
+    /// How well a kind of work is framed; by words of several sentences, not so well.
+    fn frame(&self, kind: Trigger) -> f64 {
+        self.each.values().map(|sentence| sentence.frame(kind)).fold(self.whole.frame(kind) * 0.6, f64::max)
+    }
+
+    fn asked(&self, kind: Trigger, mentions: &[Mention]) -> Asked {
+        let said = |role: Role| {
+            let live = |mention: &&Mention| mention.standing == Standing::Live && mention.role == role;
+            flag(mentions.iter().filter(live).any(|mention| mention.hit.sense == Sense::Act(kind)))
+        };
+        Asked { kind: Some(kind), values: [said(Role::Asked), said(Role::Told), said(Role::Noun), self.frame(kind)] }
+    }
+
+    /// How clearly it is said that there is more of the same work, 0 to 1.
+    fn repeats(&self, works: bool) -> f64 {
+        let again = self.whole.has(Sense::Again);
+        let regular = again || self.whole.has(Sense::Often);
+        match () {
+            () if regular && self.whole.has(Sense::Instance) => 1.0,
+            () if again && works => 0.7,
+            () if again || (regular && works) => 0.4,
+            () => 0.0,
+        }
+    }
+}
+
+fn flag(holds: bool) -> f64 {
+    if holds { 1.0 } else { 0.0 }
+}
+
+/// How much of what is enough there is, 0 to 1.
+fn share(count: usize, enough: u8) -> f64 {
+    f64::from(u8::try_from(count).unwrap_or(u8::MAX).min(enough)) / f64::from(enough)
+}
+
 impl Features {
     /// Reads a task.
     pub(crate) fn of(reading: &Reading) -> Self {
         let mentions = mentions(reading, &hits(reading));
-        let mut sentences: BTreeMap<usize, Sentence> = BTreeMap::new();
-        for mention in mentions.iter().filter(|mention| mention.counts()) {
-            let number = reading.tokens()[mention.hit.first].sentence;
-            *sentences.entry(number).or_default().counts.entry(mention.hit.sense).or_default() += 1;
-        }
-        let mut whole = Sentence::default();
-        for (sense, count) in sentences.values().flat_map(|sentence| &sentence.counts) {
-            *whole.counts.entry(*sense).or_default() += count;
-        }
-        let live = |sense: Sense, role: Role| {
-            mentions
-                .iter()
-                .any(|mention| mention.hit.sense == sense && mention.role == role && mention.standing == Standing::Live)
-        };
-        let flag = |holds: bool| if holds { 1.0 } else { 0.0 };
-        let mut best = (0.0, None, [0.0; 4]);
-        let mut frames = [0.0; 4];
-        for (at, kind) in KINDS.into_iter().enumerate() {
-            let act = Sense::Act(kind);
-            let frame = sentences.values().map(|sentence| sentence.frame(kind)).fold(whole.frame(kind) * 0.6, f64::max);
-            let values =
-                [flag(live(act, Role::Asked)), flag(live(act, Role::Told)), flag(live(act, Role::Noun)), frame];
-            let strength = values[0] * 3.0 + values[1] * 1.5 + values[2] * 0.5 + values[3] * 2.0;
-            frames[at] = frame;
-            if strength > best.0 {
-                best = (strength, Some(kind), values);
-            }
-        }
-        let total = |sense: Sense| sentences.values().map(|sentence| sentence.count(sense)).sum::<usize>();
-        let share =
-            |count: usize, full: u8| f64::from(u8::try_from(count).unwrap_or(u8::MAX).min(full)) / f64::from(full);
-        let again = total(Sense::Again) > 0;
-        let regular = again || total(Sense::Often) > 0;
-        let due = regular && total(Sense::Instance) > 0;
-        let works = best.0 > 0.0 || total(Sense::Datum) > 0;
-        let repeats = match () {
-            () if due => 1.0,
-            () if again && works => 0.7,
-            () if again || (regular && works) => 0.4,
-            () => 0.0,
-        };
-        let dead = mentions.iter().filter(|mention| mention.is_dead_work()).count();
-        let other = mentions.iter().filter(|mention| mention.hit.sense == Sense::Other).count();
-        let values = [
-            best.2[0],
-            best.2[1],
-            best.2[2],
-            best.2[3],
-            share(total(Sense::Datum), 3),
-            flag(total(Sense::Many) > 0),
-            repeats,
-            share(other, 2),
-            share(total(Sense::Edit), 2),
-            share(dead, 2),
-        ];
+        let sentences = Sentences::of(reading, &mentions);
+        let kinds = KINDS.map(|kind| sentences.asked(kind, &mentions));
+        let asked = kinds.iter().copied().filter(|asked| asked.strength() > 0.0);
+        let best = asked.reduce(|one, other| if other.strength() > one.strength() { other } else { one });
+        let best = best.unwrap_or_default();
+        let [request, told, noun, framed] = best.values;
+        let repeats = sentences.repeats(best.kind.is_some() || sentences.whole.has(Sense::Datum));
         // What is asked for in so many words comes before the hint that there are many.
-        let is_plain = best.2[0] > 0.0 && total(Sense::Again) < 2;
-        Self { values, trigger: best.1, repeats: due || (repeats > 0.3 && again && !is_plain), frames, mentions }
+        let again = sentences.whole.count(Sense::Again);
+        let is_repeated = repeats > 0.9 || again > 1 || (again > 0 && request == 0.0);
+        let count = |rule: &dyn Fn(&Mention) -> bool| mentions.iter().filter(|mention| rule(mention)).count();
+        let values = [
+            request,
+            told,
+            noun,
+            framed,
+            share(sentences.whole.count(Sense::Datum), 3),
+            flag(sentences.whole.has(Sense::Many)),
+            repeats,
+            share(count(&|mention| mention.hit.sense == Sense::Other), 2),
+            share(sentences.whole.count(Sense::Edit), 2),
+            share(count(&Mention::is_dead_work), 2),
+        ];
+        Self { values, trigger: best.kind, repeats: is_repeated, frames: kinds.map(|asked| asked.values[3]), mentions }
     }
 
     /// How well a kind of work is framed, 0 to 1.

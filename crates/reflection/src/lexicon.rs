@@ -48,8 +48,10 @@ pub(crate) enum Sense {
     Rule,
     /// To get or to send.
     Reach,
-    /// What is outside: services, endpoints.
+    /// What is outside: endpoints, webhooks, addresses.
     Remote,
+    /// What may be outside: services, systems.
+    Service,
     /// That it is done again and again.
     Again,
     /// That it is done regularly, which is as often said of other things.
@@ -162,12 +164,9 @@ impl Lexicon {
         let mut lexicon = Self { forms: Vec::new(), words: HashMap::new(), stems: HashMap::new() };
         for (sense, forms) in ENGLISH.iter().chain(tables).copied().flatten() {
             for form in forms.split(',').map(str::trim).filter(|form| !form.is_empty()) {
-                lexicon.add(*sense, form.split_whitespace().map(|piece| Piece::new(piece.into())).collect());
+                lexicon.add(*sense, pieces(form).map(|piece| Piece::new(Cow::Borrowed(piece))).collect());
                 if let Some(other) = signs.traditional(form) {
-                    lexicon.add(
-                        *sense,
-                        other.split_whitespace().map(|piece| Piece::new(piece.to_owned().into())).collect(),
-                    );
+                    lexicon.add(*sense, pieces(&other).map(|piece| Piece::new(Cow::Owned(piece.to_owned()))).collect());
                 }
             }
         }
@@ -205,6 +204,20 @@ impl Lexicon {
         }
         found
     }
+}
+
+/// The pieces of a form: at blanks, and where scripts meet, for that is where words end.
+fn pieces(form: &str) -> impl Iterator<Item = &str> {
+    form.split_whitespace().flat_map(|text| {
+        let mut rest = text;
+        std::iter::from_fn(move || {
+            let is_ascii = rest.chars().next()?.is_ascii();
+            let end = rest.find(|char: char| char.is_ascii() != is_ascii).unwrap_or(rest.len());
+            let (piece, behind) = rest.split_at(end);
+            rest = behind;
+            Some(piece)
+        })
+    })
 }
 
 impl Piece {

@@ -2,6 +2,8 @@
 //!
 //! Invariant: a mention is live only where nothing in its part of the sentence takes it back.
 
+mod role;
+
 use crate::lexicon::{Hit, Inflection, Sense};
 use crate::reading::{Reading, Tongue};
 
@@ -132,11 +134,21 @@ impl Scene<'_> {
 
     fn imagines(&self, sign: Hit, before: bool, hit: Hit) -> bool {
         let near = self.part(sign) == self.part(hit);
+        if sign.sense == Sense::If && before && self.reading.tongue() == Tongue::Chinese && self.is_consequence(hit) {
+            return true;
+        }
         match sign.sense {
             Sense::If => near && (before || self.reading.tongue() == Tongue::Chinese),
             Sense::IfBefore => near && !before,
             _ => false,
         }
+    }
+
+    /// Whether a part goes on with what comes of a condition: 就, 才.
+    fn is_consequence(&self, hit: Hit) -> bool {
+        let part = self.part(hit);
+        let first = self.reading.tokens()[..=hit.first].iter().rev().take_while(|token| token.part == part).last();
+        first.is_some_and(|token| self.reading.word(token).starts_with(['就', '才', '再']))
     }
 
     fn is_past(&self, hit: Hit, role: Role, near: &[(Hit, bool)]) -> bool {
@@ -177,176 +189,11 @@ impl Scene<'_> {
         let outside = sign.end <= hit.start || sign.start >= hit.end;
         outside
             && match (sign.sense, self.reading.tongue()) {
-                (Sense::About, Tongue::Chinese) => near || before,
-                (Sense::About, _) => before,
+                (Sense::About | Sense::Other, Tongue::Chinese) => near || before,
+                (Sense::About, _) | (Sense::Other, Tongue::Western) => before,
                 (Sense::AboutBefore, _) => near && !before,
                 (Sense::Other, Tongue::Japanese) => !before,
-                (Sense::Other, Tongue::Chinese) => near || before,
-                (Sense::Other, Tongue::Western) => before,
                 _ => false,
             }
     }
-
-    fn role(&self, hit: Hit) -> Role {
-        match self.reading.tongue() {
-            Tongue::Western => self.western_role(hit),
-            Tongue::Japanese => self.japanese_role(hit),
-            Tongue::Chinese => self.chinese_role(hit),
-        }
-    }
-
-    /// By the word before it: a request begins its part, or follows `to`, `and`, `please`.
-    fn western_role(&self, hit: Hit) -> Role {
-        let tokens = self.reading.tokens();
-        let part = self.part(hit);
-        let mut at = hit.first;
-        while at > 0 && tokens[at - 1].part == part && is_filler(self.reading.word(&tokens[at - 1])) {
-            at -= 1;
-        }
-        if at == 0 || tokens[at - 1].part != part {
-            return if hit.inflection == Inflection::Base { Role::Asked } else { Role::Told };
-        }
-        let before = self.reading.word(&tokens[at - 1]);
-        match before {
-            "to" | "and" | "then" | "or" | "must" | "should" | "can" | "need" | "let's" | "lets" | "me" | "i'll"
-            | "you" | "we"
-                if hit.inflection == Inflection::Base =>
-            {
-                if matches!(before, "we") {
-                    Role::Told
-                } else {
-                    Role::Asked
-                }
-            }
-            "a" | "an" | "the" | "this" | "that" | "my" | "our" | "your" | "his" | "her" | "its" | "their" | "of"
-            | "about" | "on" | "for" | "in" | "with" | "no" | "some" | "any" | "at" | "by" | "from" => {
-                if self.is_asked_for(hit) { Role::Told } else { Role::Noun }
-            }
-            _ => Role::Told,
-        }
-    }
-
-    /// Whether what is said as a thing is asked for: `do a conversion`, `give me the total`.
-    fn is_asked_for(&self, hit: Hit) -> bool {
-        let part = self.part(hit);
-        let from = hit.first.saturating_sub(8);
-        let before = self.reading.tokens()[from..hit.first].iter().filter(|token| token.part == part);
-        before.map(|token| self.reading.word(token)).any(|word| {
-            matches!(
-                word,
-                "do" | "run"
-                    | "perform"
-                    | "make"
-                    | "give"
-                    | "get"
-                    | "show"
-                    | "want"
-                    | "need"
-                    | "compute"
-                    | "calculate"
-                    | "work"
-                    | "find"
-                    | "produce"
-                    | "report"
-                    | "carry"
-                    | "apply"
-                    | "know"
-                    | "tell"
-                    | "what"
-                    | "what's"
-                    | "list"
-                    | "print"
-                    | "add"
-                    | "determine"
-            )
-        })
-    }
-
-    /// By what follows: 変換の, 変換は speak of it, 変換して asks.
-    fn japanese_role(&self, hit: Hit) -> Role {
-        let text = self.reading.text();
-        let behind = text.get(hit.end..).unwrap_or_default();
-        let particle = ["の", "は", "が", "も", "とは", "って", "に関", "につい", "という", "や"];
-        let is_asked = ["のを", "の処理", "の実行", "の作業", "の方", "をお願", "もお願", "も頼", "もして"];
-        if particle.iter().any(|particle| behind.starts_with(particle))
-            && !is_asked.iter().any(|asked| behind.starts_with(asked))
-            && hit.end > hit.start + 3
-        {
-            return Role::Noun;
-        }
-        Role::Asked
-    }
-
-    /// By what stands around: 的 makes a thing of it, 请 and 把 a request.
-    fn chinese_role(&self, hit: Hit) -> Role {
-        let text = self.reading.text();
-        let behind = text.get(hit.end..).unwrap_or_default();
-        let before = text.get(..hit.start).unwrap_or_default();
-        if behind.starts_with('的') || before.ends_with('的') {
-            return Role::Noun;
-        }
-        let part = self.part(hit);
-        let tokens = self.reading.tokens()[..hit.first].iter().rev().take_while(|token| token.part == part);
-        let is_told = tokens.map(|token| self.reading.word(token)).any(|word| {
-            matches!(
-                word,
-                "他" | "她"
-                    | "他们"
-                    | "她们"
-                    | "他們"
-                    | "我们"
-                    | "我們"
-                    | "你们"
-                    | "大家"
-                    | "有人"
-                    | "老板"
-                    | "老闆"
-                    | "公司"
-                    | "同事"
-                    | "他的"
-                    | "谁"
-                    | "誰"
-                    | "人家"
-                    | "咱们"
-            )
-        });
-        if is_told { Role::Told } else { Role::Asked }
-    }
-}
-
-/// Words that a request may begin with.
-fn is_filler(word: &str) -> bool {
-    matches!(
-        word,
-        "please"
-            | "pls"
-            | "now"
-            | "just"
-            | "also"
-            | "then"
-            | "kindly"
-            | "again"
-            | "simply"
-            | "first"
-            | "finally"
-            | "next"
-            | "so"
-            | "go"
-            | "ok"
-            | "okay"
-            | "hey"
-            | "hi"
-            | "and"
-            | "carefully"
-            | "quickly"
-            | "automatically"
-            | "once"
-            | "today"
-            | "here"
-            | "same"
-            | "do"
-            | "better"
-            | "help"
-            | "all"
-    )
 }

@@ -21,6 +21,8 @@ pub(crate) struct Token {
     pub(crate) part: usize,
     /// Whether it stands between quotation marks.
     pub(crate) quoted: bool,
+    /// Whether it is a method of HTTP, in capitals.
+    pub(crate) method: bool,
 }
 
 /// The language of a text, as far as its grammar matters.
@@ -42,6 +44,9 @@ pub(crate) struct Reading {
     tongue: Tongue,
 }
 
+/// Methods of HTTP, as they are written.
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
 /// What a sign does to the sentence that it stands in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Break {
@@ -53,7 +58,11 @@ impl Reading {
     /// Reads a text, as far as texts are read.
     pub(crate) fn new(text: &str) -> Self {
         let folded = folded(text);
-        let tokens = tokens(folded.text());
+        let mut tokens = tokens(folded.text());
+        for token in &mut tokens {
+            let (from, to) = (folded.place(token.start), folded.place(token.end));
+            token.method = text.get(from..to).is_some_and(|word| METHODS.contains(&word));
+        }
         let tongue = tongue(folded.text(), &tokens);
         Self { folded, tokens, tongue }
     }
@@ -108,24 +117,24 @@ fn tongue(text: &str, tokens: &[Token]) -> Tongue {
 }
 
 fn tokens(text: &str) -> Vec<Token> {
-    let quotes = quotes(text);
-    let is_quoted = |place: usize| {
-        let behind = quotes.partition_point(|(start, _)| *start <= place);
-        behind > 0 && place < quotes[behind - 1].1
+    let marked = quotes(text);
+    let is_inside = |place: usize| {
+        let behind = marked.partition_point(|(start, _)| *start <= place);
+        behind > 0 && place < marked[behind - 1].1
     };
     let segmenter = WordSegmenter::new_dictionary(WordBreakInvariantOptions::default());
     let (mut start, mut sentence, mut part) = (0, 0, 0);
     let mut tokens: Vec<Token> = Vec::new();
     for (end, kind) in segmenter.segment_str(text).iter_with_word_type() {
         let piece = &text[start..end];
-        let quoted = is_quoted(start);
+        let quoted = is_inside(start);
         if kind.is_word_like() {
             if opens_part(piece) {
                 part += 1;
             }
-            tokens.push(Token { start, end, sentence, part, quoted });
+            tokens.push(Token { start, end, sentence, part, quoted, method: false });
         } else if !quoted {
-            match break_at(piece, &text[end..]) {
+            match break_at(piece, &text[..start], &text[end..]) {
                 Some(Break::Sentence) => (sentence, part) = (sentence + 1, part + 1),
                 Some(Break::Part) => part += 1,
                 None => {}
@@ -141,14 +150,16 @@ fn opens_part(word: &str) -> bool {
     matches!(word, "but" | "so" | "because" | "although" | "though" | "while" | "但" | "但是" | "不过")
 }
 
-fn break_at(piece: &str, behind: &str) -> Option<Break> {
+fn break_at(piece: &str, before: &str, behind: &str) -> Option<Break> {
     let ends_word = behind.chars().next().is_none_or(|next| !next.is_alphanumeric());
+    let is_number =
+        before.ends_with(|last: char| last.is_ascii_digit()) && behind.starts_with(|next: char| next.is_ascii_digit());
     match piece.chars().next()? {
         '。' | '！' | '？' | '!' | '?' | ';' | '；' | '\n' | '\r' | '\u{2028}' | '\u{2029}' => {
             Some(Break::Sentence)
         }
         '.' if ends_word => Some(Break::Sentence),
-        ',' | ':' if ends_word && !behind.starts_with('/') => Some(Break::Part),
+        ',' | ':' if !is_number && !behind.starts_with('/') => Some(Break::Part),
         '、' | '，' | '：' | '—' | '–' | '(' | ')' | '（' | '）' | '…' => Some(Break::Part),
         _ => None,
     }
@@ -214,7 +225,8 @@ mod tests {
             };
             told.push_str(sign);
             let word = reading.word(token);
-            told.push_str(&if token.quoted { format!("<{word}>") } else { word.to_owned() });
+            let (open, close) = if token.quoted { ("<", ">") } else { ("", "") };
+            told.extend([open, word, close]);
             last = (token.sentence, token.part);
         }
         assert_eq!(told, expect);
@@ -224,6 +236,7 @@ mod tests {
     fn sentences_have_parts_and_numbers_have_none() {
         check("Sum 1,000 rows of a.csv, then stop. Go on!", "sum 1,000 rows of a.csv, then stop. go on");
         check("変換は不要、色だけ。", "変換 は 不要, 色 だけ");
+        check("不用转，只要合计：１，０００", "不用 转, 只要 合计, 1,000");
     }
 
     #[test]

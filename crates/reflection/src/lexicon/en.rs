@@ -23,6 +23,7 @@ pub(super) const LINES: &[Line] = &[
     (Sense::Rule, RULES),
     (Sense::Reach, REACH),
     (Sense::Remote, REMOTE),
+    (Sense::Service, SERVICES),
     (Sense::Nothing, NOTHING),
 ];
 
@@ -56,7 +57,14 @@ const CHANGE: &str = "
     fold * into one, swap * columns, rename the columns, convert units, unit conversion, to metric, into metric,
     to imperial, to celsius, to utc, to local time, to lower case, to upper case, in lower case, in upper case,
     in title case, to title case, title case, snake case, camel case, kebab case, iso 8601, iso-8601,
-    yyyy-mm-dd, rfc 3339, e.164";
+    yyyy-mm-dd, rfc 3339, e.164, make * out of, a proper table, proper table, card index, index cards,
+    one card per, place notation, as a spreadsheet, as a list of, as an excel, as excel, as text, as plain text,
+    in columns, in tabular, in csv, in json, in yaml, in xml, into order, order year, into the order,
+    in the order year, turn * round, turn * around, the other way round, have * split up, have * converted,
+    have * turned into, have * rewritten, get * converted, put * in alphabetical order, in alphabetical order,
+    alphabetize, alphabetise, fix the encoding, into the right format, into the right shape, into shape,
+    proper form, renumber, re-number, reindex, re-index, restyle, shorten * to, truncate * to, pad * to,
+    clean * up, tidy * into";
 
 const EXTRACT: &str = "
     extract, extraction, scrape, pull * out of, pick * out of, pick out, lift * from, lift * out of, lift out,
@@ -69,7 +77,8 @@ const EXTRACT: &str = "
     list every * mentioned, collect all, collect every, capture * from, take * out of, copy out, read * off,
     read off, read out of, filter out, weed out, single out the, keep only the, strip away, strip * down to,
     reduce * to the, distil, distill, tease, retrieve * out of, drag * out of, squeeze * out of,
-    separate * from, pry * from";
+    separate * from, pry * from, split up, split * up, split out, break up, break * up, break out, pull * apart,
+    take * apart";
 
 const CHANGE_FRAMES: &str = "
     turn * into, make * into, turn * to, change * to, bring * into, put * into, put * in, get * into,
@@ -88,10 +97,10 @@ const CHANGE_FRAMES: &str = "
     need * as, need * in, filter, filter out, drop, remove, split, separate, format, structure, swallow it,
     digest it, wide to long, long format, tidy format, recode, rekey, resize, crop, compress, thumbnail,
     watermark, rotate, zip, unzip, shrink, convert * each, fill, fill out, populate, rework, convert, transfer,
-    enter, type, gather, collect, compile, reduce, group into, number, renumber, prefix, suffix, append,
-    prepend, wrap, indent, dedent, escape, quote, unquote, join, cut, stamp, mail-merge, mail merge, substitute,
-    replace, drop the, insert, insert * into, produce * from, make * follow, make these, make them, make all,
-    make every, follow, adopt, standard, the same way, in one style, in * style, style";
+    enter, type, gather, collect, compile, reduce, group into, renumber, prefix, suffix, append, prepend, wrap,
+    indent, dedent, escape, quote, unquote, join, cut, stamp, mail-merge, mail merge, substitute, replace,
+    drop the, insert, insert * into, produce * from, make * follow, make these, make them, make all, make every,
+    follow, adopt, standard, the same way, in one style, in * style, style, split up, have * split";
 
 const CALL: &str = "
     call * api, call * apis, call * endpoint, call * service, call * webhook, call the api, call out to,
@@ -115,12 +124,16 @@ const CALL: &str = "
     request https, over its api, from their api, rest interface, over the api, their api, its api,
     hit the endpoint, ask * catalogue server, request to, requests to, send * to our site's, ping, health check,
     health endpoint, status endpoint, api key, bearer token, with a put, with a post, with a get, via post,
-    via put, via http, via https, via rest, over https, with curl, json-rpc, in their api, in the * api,
-    to the * api, from the * api, on the * api, at the * api, through its api, through their api,
-    through the api, by api, remote service, live data from, live feed, web api, sync * with,
+    via put, via http, via https, via rest, over https, with curl, json-rpc, from the * api, through its api,
+    through their api, through the api, by api, remote service, live data from, live feed, web api, sync * with,
     synchronise * with, synchronize * with, subscribe to, register * webhook, create * issue via,
     open * ticket * api, live rates, live prices, query the, query their, over the network, over the wire,
-    call our, call their, call its, call the * service, call the * server";
+    call our, call their, call its, call the * service, call the * server, use * api, use * endpoint,
+    use * web service, let * web service know, let * api know, let * service know, tell * api,
+    tell * web service, notify * endpoint, notify * webhook, notify * service, do a get, do a post, make a get,
+    make a post, issue a get, issue a post, a get on, a post to, tracking api, run * through * api,
+    run * through * service, api to get, api to find, api to look, hand * to * api, feed * to * api,
+    feed * into * api, submit * to * service, order * through * api";
 
 const CHECK: &str = "
     validate, validation, revalidate, lint, verify, verification, make sure every, make sure all,
@@ -161,7 +174,9 @@ const CHECK_FRAMES: &str = "
     which rows, which records, which lines, which entries, tell me which, list the bad, any that, anything that,
     whatever is, whether, compare, match * with, match * against, is valid, are valid, is unique, are unique,
     is correct, are correct, is consistent, are consistent, adds up to, line up, lines up, sum to, sums to,
-    which don't, which do not, which doesn't, ought to have, ought to be, none of the";
+    which don't, which do not, which doesn't, ought to have, ought to be, none of the, see if any, see if there,
+    look whether, find out whether, find out if, any, do any, does any, do all, does all, prove, prove it,
+    run without, is there, are there, do the, does the, do these, have the";
 
 const SUM: &str = "
     sum, sum up, sum of, summarize the figures, summarise the figures, aggregate, aggregation, tally, tally up,
@@ -197,7 +212,11 @@ const SUM: &str = "
     year-to-date, ytd, month-to-date, quarterly totals, monthly totals, weekly totals, daily totals, word count,
     word frequency, summarize the data, summarise the data, summarize * figures, summarise * figures,
     in figures, rank them, rank each, order of magnitude, best-selling, top sellers, worst performing,
-    best performing";
+    best performing, find out which * most, find out who * most, how many on average, on average each,
+    work out each, work out every, work out what each, work out how much each, figure out each, calculate each,
+    compute each, each * share of, share per, who got the most, who has the most, which * had the most,
+    which * drew the most, which * the most, who * the most often, margin, margins, surplus, deficit,
+    difference between the totals, cumulative total";
 
 const SUM_FRAMES: &str = "
     count, total, average, summarize, summarise, work out, calculate, compute, figure out, determine, rank,
@@ -285,7 +304,12 @@ const FAULTS: &str = "
     violation, violations, illegal, unknown, orphan, orphans, orphaned, dangling, unresolved, dead links,
     broken links, off by, disagree, disagrees, differ, differs, deviates, negative, exceeds, exceed, non-unique,
     repeated values, impossible, implausible, suspicious, offenders, offending, too long, too short, too low,
-    too high, too big, too small, corrupt, truncated, untranslated, unsigned, lacks, lack, nulls, typos in";
+    too high, too big, too small, corrupt, truncated, untranslated, unsigned, lacks, lack, nulls, typos in,
+    dead, stale, outdated, obsolete, unreachable, unused, without a, without an, without any, with no, has no,
+    have no, having no, lacking, that lack, at once, two * at once, more than one, unassigned, unmatched,
+    left blank, left empty, not filled, misspelt, misspelled values, swapped, reversed, shifted, clash, clashes,
+    collide, collides, conflict, conflicts, double-booked, out of sequence, out of sync, skipped numbers, jumps,
+    different from, differently from, unlike, out of line";
 
 const RULES: &str = "
     must, must be, must not, must have, should be, should have, should not, has to be, have to be, needs to be,
@@ -301,17 +325,16 @@ const RULES: &str = "
 
 const REACH: &str = "
     get, fetch, pull, pull down, retrieve, request, query, call, post, put, send, push, submit, download,
-    upload, hit, ping, poll, ask, look up, lookup, read, fire, trigger, invoke, obtain, grab, load, sync,
-    subscribe, publish, notify, register, check, search, list, delete, patch, create, open, charge, refund, book";
+    upload, hit, ping, poll, ask, look up, lookup, fire, trigger, invoke, obtain, grab, sync, subscribe,
+    publish, notify, search, patch, charge, refund, book";
 
 const REMOTE: &str = "
     api, apis, rest api, rest service, rest endpoint, endpoint, endpoints, webhook, webhooks, incoming webhook,
     web service, webservice, microservice, public api, http, https, url, graphql, grpc, soap, openapi, oauth,
     rpc, http endpoint, service's endpoint, remote server, staging server, central server, cloud service,
-    rates service, weather service, geocoding service, geocoder, geocoding, service, server, slack,
-    telegram bot, discord, stripe, paypal, twilio, sendgrid, noaa, github, gitlab, jira, salesforce, shopify,
-    hubspot, openai, deepl, google maps, openstreetmap, nominatim, s3 bucket, cdn, mqtt, broker, gateway,
-    portal, backend, third-party, external system, external service, upstream, sandbox, feed url, rss";
+    rates service, weather service, geocoding service, geocoder, geocoding, telegram bot, twilio, sendgrid,
+    noaa, shopify, hubspot, deepl, openstreetmap, nominatim, s3 bucket, cdn, mqtt, third-party, external system,
+    external service, feed url, rss";
 
 const NOTHING: &str = "
     check in, check-in, checked in, checking in, checks in, check out, check-out, checked out, checkout,
@@ -341,3 +364,7 @@ const NOTHING: &str = "
     pick a, pick the, tally ho, weather permitting, filter coffee, split the bill, split up, export control,
     sorted out, of all time, all-hands, all right, after all, first of all, not at all, at all,
     every other person, each other, above all, once and for all";
+
+const SERVICES: &str = "
+    service, server, gateway, portal, backend, sandbox, upstream, broker, github, gitlab, jira, salesforce,
+    google maps, openai, discord, slack, stripe, paypal";

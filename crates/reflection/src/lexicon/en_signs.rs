@@ -48,7 +48,10 @@ const AGAIN: &str = "
     on every, on each, at every, at each, with every, with each, with each new, every new, each new,
     every incoming, each incoming, for each new, for every new, any new, as soon as a, when a new, per release,
     per file, all 12, all 20, all 30, all 40, all 50, all 60, for all 20, for all 25, for all 30, for all 40,
-    for all 50, repeat the, repeat this, repeat it, repeat that, repeat with, repeat on";
+    for all 50, repeat the, repeat this, repeat it, repeat that, repeat with, repeat on, go on like this,
+    like this for, like that for, like the others, like the rest, like the other, as with the others,
+    as with the rest, in the same way, in the same fashion, in the same manner, yet another, sixth, seventh one,
+    it's the third, it's the fourth, it's the fifth, it's the sixth, it's the seventh, go on with, keep at it";
 
 const OFTEN: &str = "
     every day, every morning, every evening, every night, every week, every month, every quarter, every year,
@@ -61,7 +64,7 @@ const OFTEN: &str = "
     twice a day, twice a week, twice a month, day after day, day in day out, week after week, month after month,
     mondays, tuesdays, wednesdays, thursdays, fridays, saturdays, sundays, first of the month,
     end of each month, end of every month, end of every, start of every, at the end of each, always,
-    all the time, recurring, recurrent, repetitive, repeated, repeat, routine, chore, ritual";
+    all the time, recurring, recurrent, repetitive, routine, chore, ritual";
 
 const INSTANCE: &str = "
     today's, this week's, this month's, this quarter's, this morning's, tonight's, tomorrow's, this year's,
@@ -78,7 +81,7 @@ const ASK: &str = "
     please, can you, could you, would you, i need, we need, i want, we want, i'd like, we'd like, let's,
     help me, go ahead, kindly, want you to, need you to, make sure, have to, need to, must, should, i'll need,
     give me, get me, let me have, i have to, we have to, i would like, we would like, your job, your task,
-    the task, todo, task is to";
+    the task, todo, task is to, don't forget, do not forget, never forget, remember to, be sure to";
 
 const NOT: &str = "
     not, don't, do not, doesn't, does not, didn't, did not, won't, will not, wouldn't, can't, cannot, isn't,
@@ -90,8 +93,7 @@ const NOT: &str = "
 
 const NOT_BEFORE: &str = "
     unnecessary, not necessary, isn't necessary, not needed, isn't needed, not required, out of scope, unneeded,
-    is not needed, are not needed, aren't needed, is unnecessary, can wait, is off the table, was cancelled,
-    was canceled, is cancelled, is canceled";
+    is not needed, are not needed, aren't needed, is unnecessary, can wait, is off the table";
 
 const IF: &str = "
     if, suppose, supposing, imagine, assuming, in case, unless, were we to, should we ever, should we,
@@ -135,20 +137,24 @@ const OTHER: &str = "
     write * congratulat, write her, write him, write them a, write to, write up a, write a short, write two,
     write three, write a two-line, write a polite, write a few, draft, compose, reply, replying, respond to,
     answer the mail, answer the email, answer tom, email back, mail back, apologise, apologize, apology,
-    congratulate, congratulating, thank, thank-you, thank you note, thanks to, invitation, invite, greet,
-    greeting, welcome note, welcome message, farewell, condolence, birthday, wedding, compliment, reminder to,
-    drop * a line, say sorry, tell the team that, tell them that, let them know that, announce, announcement,
-    headline for, a headline, subject line, slogan, tagline, motto, caption for, poem, haiku, limerick, song,
-    joke, toast, speech, opinion piece, essay, editorial, obituary, diary, blurb, motivational, jot down,
-    book a table, book a room, book a flight, schedule a, reschedule, postpone, move the meeting, cancel the,
+    congratulate, congratulating, thank, thank-you, thank you note, thanks to, invite, greet, welcome note,
+    welcome message, farewell, condolence, drop * a line, say sorry, tell the team that, tell them that,
+    let them know that, a headline, subject line, caption for, motivational, jot down, book a table,
+    book a room, book a flight, schedule a, reschedule, postpone, move the meeting, cancel the,
     set up a meeting, arrange a meeting, put on the calendar, find a time, hike, walk the, cook, bake, sketch,
     paint, sing, translate this, translate the, proofread my, pick a colour, pick a color, choose a colour,
-    choose a color, colour scheme, color scheme, palette, logo, font, friendlier, warmer, softer, bolder,
-    punchier, catchier, funnier, tone, wording, phrasing, bug, bugs, off-by-one, unit test, unit tests,
-    a test for, tests for the function, refactor, debug, stack trace, crash, crashes, install, uninstall,
-    upgrade, set the log level, log level, show me the diff, diff of, merge conflict, branch, checkout,
-    wish him, wish her, wish them, civil letter, polite letter, kind note, call me, turn down, decline,
-    accept the invitation, wedding toast, good name, name for, transfer the call";
+    choose a color, colour scheme, color scheme, friendlier, warmer, softer, bolder, punchier, catchier,
+    funnier, off-by-one, unit test, unit tests, a test for, tests for the function, refactor, debug,
+    stack trace, install, uninstall, upgrade, set the log level, log level, show me the diff, merge conflict,
+    checkout, wish him, wish her, wish them, civil letter, polite letter, kind note, call me, turn down,
+    decline, accept the invitation, wedding toast, good name, name for, transfer the call, review, reviewing,
+    to-do list, todo list, print two copies, short story, opening line, something witty, witty, tweet, smiley,
+    comment it out, fax number, congratulate the winner, a poem, a haiku, a limerick, a song, a joke, a toast,
+    a speech, an essay, an editorial, an obituary, my diary, a blurb, a slogan, a tagline, a motto,
+    an invitation, invitation to, a greeting, birthday card, birthday rhyme, a rhyme, a compliment, a reminder,
+    an announcement, the tone, the wording, the phrasing, the logo, the font, the palette, the bug, a bug,
+    this bug, that bug, the crash, new branch, encourage, encouraging, cheer up, console, argue, argue against,
+    loosen up, say thanks, tell her thanks";
 
 const ADVICE: &str = "
     suggest, suggestion, suggestions, recommend, recommendation, advise, advice, propose a, brainstorm,
@@ -160,14 +166,15 @@ const ADVICE: &str = "
     do you like, would you like, do you agree, agree with me, matter of taste, too fussy, too stiff, too formal,
     too informal, sounds clumsy, lean towards, pros and cons, compare the merits, merits of, plan for, plan a,
     debate, weigh up, what should, how should i, how do i persuade, how can i convince, tips, tips for,
-    teach me, teach, explain, describe, tell me about, tell me why, tell me what a, tell me a,
-    tell me whether you, why is, why does, why do, why did, what does * mean, what is an, what is a,
-    what's the difference, who is, who was, when was, when does, where is, where do, where can,
-    read the article, read the chapter, read the book, have a read, have a look at the wording,
-    review the proposal, review the design, design review, look over the wording, look over the text,
-    feedback on, how should, how would you, how would i, what would you, should hang, choosing between,
-    a hand choosing, which of the two, what time, who signed, give me your, your impression, impression,
-    where would you, where should, when should, what's a good, is there a nicer, ending for";
+    teach me, teach, explain, describe, tell me why, tell me what a, tell me a, tell me whether you, why is,
+    why does, why do, why did, what does * mean, what is an, what is a, what's the difference, who is, who was,
+    when was, when does, where is, where do, where can, read the article, read the chapter, read the book,
+    have a read, have a look at the wording, review the proposal, review the design, design review,
+    look over the wording, look over the text, feedback on, how should, how would you, how would i,
+    what would you, should hang, choosing between, a hand choosing, which of the two, what time, who signed,
+    give me your, your impression, impression, where would you, where should, when should, what's a good,
+    is there a nicer, ending for, do we really, do we want, do we need, do we have to, is it cool, cool or,
+    good for, how was";
 
 const EDIT: &str = "
     rename, renaming, fix the typo, fix a typo, typo, fix the bug, fix the spelling, misspelled, spelling, bump,
@@ -191,7 +198,6 @@ const NOTHING: &str = "
     if needed, if there are, if there is, if missing, see if, check if, tell me if, know if, as if, even if,
     whether or not, would you, i would like, we would like, would be great, would be nice, would be good,
     should be, should have, may not, not in, not valid, not empty, must not, does not match, do not match,
-    doesn't match, don't match, did not match, without a, without an, without any, anything not, not found,
-    not yet, not equal, never been, instead of commas, instead of semicolons, instead of tabs,
-    as they are today, read me, last line, last row, last column, last name, last names, bake-off, walk through,
-    played, play count, play counts, plays per";
+    doesn't match, don't match, did not match, anything not, not found, not yet, not equal, never been,
+    instead of commas, instead of semicolons, instead of tabs, as they are today, read me, last line, last row,
+    last column, last name, last names, bake-off, walk through, played, play count, play counts, plays per";

@@ -69,7 +69,7 @@ pub(super) fn hits(reading: &Reading, at: usize) -> Vec<Hit> {
     }
     let is_method = matches!(word, "get" | "post" | "put" | "patch" | "delete" | "head");
     let path = behind.trim_start();
-    if is_method && (path.starts_with('/') || path.starts_with("http")) {
+    if token.method || is_method && (path.starts_with('/') || path.starts_with("http")) {
         return vec![said(Sense::Act(Trigger::Api))];
     }
     let is_many = if word.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -101,6 +101,7 @@ pub(super) fn hits(reading: &Reading, at: usize) -> Vec<Hit> {
     match () {
         () if (is_many || is_big) && counts && !is_time(behind) => vec![said(Sense::Many), said(Sense::Datum)],
         () if ends_counted => vec![said(Sense::Many), said(Sense::Datum)],
+        () if is_many && behind.starts_with('の') && !is_time(behind) => vec![said(Sense::Many), said(Sense::Datum)],
         () if is_many && counts_things(reading, at) => vec![said(Sense::Many), said(Sense::Datum)],
         () if matches!(word, "these" | "those" | "all" | "every" | "each") && counts_things(reading, at) => {
             vec![said(Sense::Datum)]

@@ -2,6 +2,8 @@
 //!
 //! Shared with the example that draws the curve.
 
+#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "the labelled set is part of the project")]
+
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -47,7 +49,6 @@ pub(crate) fn halves() -> Vec<Half> {
     ["tuning", "checking"].into_iter().filter_map(half).collect()
 }
 
-#[expect(clippy::disallowed_methods, reason = "the labelled set lies in files")]
 fn read(folder: &Path) -> Vec<Case> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));

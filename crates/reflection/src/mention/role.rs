@@ -1,0 +1,233 @@
+//! How a mention is said: as a request, as a statement, as a thing.
+//!
+//! Invariant: only the words around a mention decide, by the grammar of the text's language.
+
+use super::{Role, Scene};
+use crate::lexicon::{Hit, Inflection, Sense};
+use crate::reading::Tongue;
+
+impl Scene<'_> {
+    /// How a hit is said.
+    pub(super) fn role(&self, hit: Hit) -> Role {
+        match self.reading.tongue() {
+            Tongue::Western => self.western_role(hit),
+            Tongue::Japanese => self.japanese_role(hit),
+            Tongue::Chinese => self.chinese_role(hit),
+        }
+    }
+
+    /// By the word before it: a request begins its part, or follows `to`, `and`, `please`.
+    fn western_role(&self, hit: Hit) -> Role {
+        let tokens = self.reading.tokens();
+        let part = self.part(hit);
+        if self.reading.word(&tokens[hit.first]) == "the" {
+            return if self.is_asked_for(hit) { Role::Asked } else { Role::Noun };
+        }
+        if self.reading.text()[hit.end..].starts_with('-') {
+            return Role::Noun;
+        }
+        let mut at = hit.first;
+        while at > 0 && tokens[at - 1].part == part && is_filler(self.reading.word(&tokens[at - 1])) {
+            at -= 1;
+        }
+        if at == 0 || tokens[at - 1].part != part {
+            return if hit.inflection == Inflection::Base { Role::Asked } else { Role::Told };
+        }
+        // `as CSV`, `via the API` say how it is to be done.
+        let is_how = matches!(
+            self.reading.word(&tokens[hit.first]),
+            "as" | "to" | "into" | "in" | "via" | "through" | "over" | "with"
+        );
+        if is_how && hit.behind > hit.first + 1 {
+            return Role::Asked;
+        }
+        let before = self.reading.word(&tokens[at - 1]);
+        let word = self.reading.word(&tokens[hit.first]);
+        if (word.ends_with("ion") || word.ends_with("sis")) && hit.behind == hit.first + 1 && !self.is_asked_for(hit) {
+            return Role::Noun;
+        }
+        match before {
+            "to" | "and" | "then" | "or" | "must" | "should" | "can" | "need" | "let's" | "lets" | "me" | "i'll"
+            | "you" | "we"
+                if hit.inflection == Inflection::Base =>
+            {
+                if matches!(before, "we") {
+                    Role::Told
+                } else {
+                    Role::Asked
+                }
+            }
+            "a" | "an" | "the" | "this" | "that" | "my" | "our" | "your" | "his" | "her" | "its" | "their" | "of"
+            | "about" | "on" | "for" | "in" | "with" | "no" | "some" | "any" | "at" | "by" | "from" => {
+                if self.is_asked_for(hit) { Role::Told } else { Role::Noun }
+            }
+            _ => Role::Told,
+        }
+    }
+
+    /// Whether a hit is work that is named by a noun.
+    fn is_noun(&self, hit: Hit) -> bool {
+        let word = &self.reading.text()[hit.start..hit.end];
+        matches!(hit.sense, Sense::Act(_))
+            && word.chars().all(|char| matches!(char, '\u{4e00}'..='\u{9fff}' | '\u{30a1}'..='\u{30ff}'))
+    }
+
+    /// Whether what is said as a thing is asked for: `do a conversion`, `give me the total`.
+    fn is_asked_for(&self, hit: Hit) -> bool {
+        let part = self.part(hit);
+        let from = hit.first.saturating_sub(8);
+        let before = self.reading.tokens()[from..hit.first].iter().filter(|token| token.part == part);
+        before.map(|token| self.reading.word(token)).any(|word| {
+            matches!(
+                word,
+                "do" | "run"
+                    | "perform"
+                    | "make"
+                    | "give"
+                    | "get"
+                    | "show"
+                    | "want"
+                    | "need"
+                    | "compute"
+                    | "calculate"
+                    | "work"
+                    | "find"
+                    | "produce"
+                    | "report"
+                    | "carry"
+                    | "apply"
+                    | "know"
+                    | "tell"
+                    | "what"
+                    | "what's"
+                    | "list"
+                    | "print"
+                    | "add"
+                    | "determine"
+            )
+        })
+    }
+
+    /// By what follows: 変換の, 変換は speak of it, 変換して asks.
+    fn japanese_role(&self, hit: Hit) -> Role {
+        let text = self.reading.text();
+        let behind = text.get(hit.end..).unwrap_or_default();
+        let particle = ["の", "は", "が", "も", "とは", "って", "に関", "につい", "という", "や"];
+        if behind.starts_with(is_thing)
+            && !PROCESS.iter().any(|process| behind.starts_with(process))
+            && self.is_noun(hit)
+        {
+            return Role::Noun;
+        }
+        let is_asked = ["のを", "の処理", "の実行", "の作業", "の方", "をお願", "もお願", "も頼", "もして"];
+        if particle.iter().any(|particle| behind.starts_with(particle))
+            && !is_asked.iter().any(|asked| behind.starts_with(asked))
+            && hit.end > hit.start + 3
+        {
+            return Role::Noun;
+        }
+        Role::Asked
+    }
+
+    /// By what stands around: 的 makes a thing of it, 请 and 把 a request.
+    fn chinese_role(&self, hit: Hit) -> Role {
+        let text = self.reading.text();
+        let behind = text.get(hit.end..).unwrap_or_default();
+        let before = text.get(..hit.start).unwrap_or_default();
+        if behind.starts_with(|next| AGENTS.contains(next)) && self.is_noun(hit) && !behind.starts_with("部门") {
+            return Role::Noun;
+        }
+        if THINGS.iter().any(|thing| behind.starts_with(thing)) && self.is_noun(hit) {
+            return Role::Noun;
+        }
+        if behind.starts_with('的') || before.ends_with('的') {
+            return Role::Noun;
+        }
+        let part = self.part(hit);
+        let tokens = self.reading.tokens()[..hit.first].iter().rev().take_while(|token| token.part == part);
+        let is_told = tokens.map(|token| self.reading.word(token)).any(|word| {
+            matches!(
+                word,
+                "他" | "她"
+                    | "他们"
+                    | "她们"
+                    | "他們"
+                    | "我们"
+                    | "我們"
+                    | "你们"
+                    | "大家"
+                    | "有人"
+                    | "老板"
+                    | "老闆"
+                    | "公司"
+                    | "同事"
+                    | "他的"
+                    | "谁"
+                    | "誰"
+                    | "人家"
+                    | "咱们"
+            )
+        });
+        if is_told { Role::Told } else { Role::Asked }
+    }
+}
+
+/// Whether a word goes on with an ideograph or a katakana, and so is a part of the name of a thing.
+fn is_thing(char: char) -> bool {
+    matches!(char, '\u{4e00}'..='\u{9fff}' | '\u{30a1}'..='\u{30fa}')
+}
+
+/// What makes work of the word before it: 変換処理.
+const PROCESS: &[&str] =
+    &["処理", "作業", "実施", "実行", "依頼", "希望", "対応", "願", "頼", "一覧", "表を作", "表に", "表を出"];
+
+/// What makes somebody or something of the word before it: 统计员, 转换器.
+const AGENTS: &str = "科局系学學课課员員部处處室站器";
+
+/// What makes a thing of the Chinese word before it: 格式化工具.
+const THINGS: &[&str] = &[
+    "工具", "脚本", "规则", "程序", "函数", "功能", "按钮", "文档", "方案", "页面", "流程", "部门", "模块", "团队",
+    "公司",
+];
+
+/// Words that a request may begin with.
+fn is_filler(word: &str) -> bool {
+    matches!(
+        word,
+        "please"
+            | "pls"
+            | "now"
+            | "just"
+            | "also"
+            | "then"
+            | "kindly"
+            | "again"
+            | "simply"
+            | "first"
+            | "finally"
+            | "next"
+            | "so"
+            | "go"
+            | "ok"
+            | "okay"
+            | "re"
+            | "auto"
+            | "pre"
+            | "bulk"
+            | "batch"
+            | "hey"
+            | "hi"
+            | "and"
+            | "carefully"
+            | "quickly"
+            | "automatically"
+            | "once"
+            | "today"
+            | "here"
+            | "same"
+            | "do"
+            | "better"
+            | "help"
+            | "all"
+    )
+}
