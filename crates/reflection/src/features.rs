@@ -53,9 +53,9 @@ impl Sentence {
         let framed = self.has(Sense::Frame(kind));
         let value: f64 = match kind {
             Trigger::Transformation => {
-                when(framed && data > 0, 0.5)
-                    + when(framed && data > 1, 0.25)
-                    + when(framed && data > 0 && self.has(Sense::Many), 0.25)
+                when(framed && data > 0, 0.4)
+                    + when(framed && data > 1, 0.3)
+                    + when(framed && data > 0 && self.has(Sense::Many), 0.3)
             }
             Trigger::Validation => {
                 let ruled = self.has(Sense::Fault) || self.has(Sense::Rule);
@@ -161,6 +161,9 @@ impl Features {
         let best = asked.reduce(|one, other| if other.strength() > one.strength() { other } else { one });
         let best = best.unwrap_or_default();
         let [request, told, noun, framed] = best.values;
+        // Data that nothing is done to is only talked about.
+        let works =
+            request + told + framed > 0.0 || sentences.whole.has(Sense::Again) || sentences.whole.has(Sense::Often);
         let repeats = sentences.repeats(best.kind.is_some() || sentences.whole.has(Sense::Datum));
         // What is asked for in so many words comes before the hint that there are many.
         let again = sentences.whole.count(Sense::Again);
@@ -171,8 +174,8 @@ impl Features {
             told,
             noun,
             framed,
-            share(sentences.whole.count(Sense::Datum), 3),
-            flag(sentences.whole.has(Sense::Many)),
+            flag(works) * share(sentences.whole.count(Sense::Datum), 3),
+            flag(works && sentences.whole.has(Sense::Many)),
             repeats,
             share(count(&|mention| mention.hit.sense == Sense::Other), 2),
             share(sentences.whole.count(Sense::Edit), 2),

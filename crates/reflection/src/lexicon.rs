@@ -245,7 +245,7 @@ impl Piece {
         let is_kana = stem.starts_with(|first| matches!(first, '\u{3040}'..='\u{309f}'));
         let is_clear = match stem.chars().count() {
             0 | 1 => false,
-            2 => is_ending && (is_kana || sense == Sense::Nothing),
+            2 => (is_ending && (is_kana || sense == Sense::Nothing)) || sense == Sense::Group,
             _ => is_ending || !is_kana,
         };
         (is_clear && reading.text()[start..].starts_with(stem.as_ref())).then_some(start + stem.len())

@@ -6,7 +6,7 @@ use toolcell_reflection::{
 };
 use toolcell_tool::ToolId;
 
-fn on<'a>(task: &'a str) -> Occasion<'a> {
+fn on(task: &str) -> Occasion<'_> {
     Occasion { task, result: "", failed_attempts: 0, history: &[], known: &[] }
 }
 
@@ -165,13 +165,13 @@ fn what_is_stored_is_reused_revised_or_composed() {
     let sound = stored(1, "parse_dates_sum_prices", "parses dates, sums prices", 0.9, Soundness::Sound);
     let failing = stored(2, "dates_prices", "parses dates, sums prices", 0.95, Soundness::Failing);
     assert_eq!(decide(&[failing.clone(), sound.clone()]).decision, Decision::Reuse(sound.id));
-    assert_eq!(decide(&[failing.clone()]).decision, Decision::Revise(failing.id));
+    assert_eq!(decide(std::slice::from_ref(&failing)).decision, Decision::Revise(failing.id));
     let dates = stored(3, "parse_dates", "parses dates", 0.5, Soundness::Sound);
     let prices = stored(4, "sum_prices", "sums prices", 0.5, Soundness::Sound);
     let both = decide(&[dates.clone(), prices.clone()]);
     assert_eq!(both.decision, Decision::Compose(vec![dates.id, prices.id]));
     assert!(both.reason(Speech::En).ends_with("; the stored tools `parse_dates` and `sum_prices` do it together"));
-    assert_eq!(decide(&[dates.clone()]).decision, Decision::Create);
+    assert_eq!(decide(std::slice::from_ref(&dates)).decision, Decision::Create);
     let broken = stored(5, "odd", "", f64::NAN, Soundness::Sound);
     assert_eq!(decide(&[broken]).decision, Decision::Create);
     let idle = Occasion { known: &[sound], ..on("Say hello to Bob") };

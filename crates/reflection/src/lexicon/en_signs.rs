@@ -51,7 +51,8 @@ const AGAIN: &str = "
     for all 50, repeat the, repeat this, repeat it, repeat that, repeat with, repeat on, go on like this,
     like this for, like that for, like the others, like the rest, like the other, as with the others,
     as with the rest, in the same way, in the same fashion, in the same manner, yet another, sixth, seventh one,
-    it's the third, it's the fourth, it's the fifth, it's the sixth, it's the seventh, go on with, keep at it";
+    it's the third, it's the fourth, it's the fifth, it's the sixth, it's the seventh, go on with, keep at it,
+    the way you did, just as you did, like you did, what i do after";
 
 const OFTEN: &str = "
     every day, every morning, every evening, every night, every week, every month, every quarter, every year,
@@ -142,19 +143,20 @@ const OTHER: &str = "
     let them know that, a headline, subject line, caption for, motivational, jot down, book a table,
     book a room, book a flight, schedule a, reschedule, postpone, move the meeting, cancel the,
     set up a meeting, arrange a meeting, put on the calendar, find a time, hike, walk the, cook, bake, sketch,
-    paint, sing, translate this, translate the, proofread my, pick a colour, pick a color, choose a colour,
-    choose a color, colour scheme, color scheme, friendlier, warmer, softer, bolder, punchier, catchier,
-    funnier, off-by-one, unit test, unit tests, a test for, tests for the function, refactor, debug,
-    stack trace, install, uninstall, upgrade, set the log level, log level, show me the diff, merge conflict,
-    checkout, wish him, wish her, wish them, civil letter, polite letter, kind note, call me, turn down,
-    decline, accept the invitation, wedding toast, good name, name for, transfer the call, review, reviewing,
-    to-do list, todo list, print two copies, short story, opening line, something witty, witty, tweet, smiley,
-    comment it out, fax number, congratulate the winner, a poem, a haiku, a limerick, a song, a joke, a toast,
-    a speech, an essay, an editorial, an obituary, my diary, a blurb, a slogan, a tagline, a motto,
-    an invitation, invitation to, a greeting, birthday card, birthday rhyme, a rhyme, a compliment, a reminder,
+    paint, sing, translate this, proofread my, pick a colour, pick a color, choose a colour, choose a color,
+    colour scheme, color scheme, friendlier, warmer, softer, bolder, punchier, catchier, funnier, off-by-one,
+    unit test, unit tests, a test for, tests for the function, refactor, debug, stack trace, install, uninstall,
+    upgrade, set the log level, log level, show me the diff, merge conflict, checkout, wish him, wish her,
+    wish them, civil letter, polite letter, kind note, call me, turn down, decline, accept the invitation,
+    wedding toast, good name, name for, transfer the call, review, reviewing, to-do list, todo list,
+    print two copies, short story, opening line, something witty, witty, tweet, smiley, comment it out,
+    fax number, congratulate the winner, a poem, a haiku, a limerick, a song, a joke, a toast, a speech,
+    an essay, an editorial, an obituary, my diary, a blurb, a slogan, a tagline, a motto, an invitation,
+    invitation to, a greeting, birthday card, birthday rhyme, a rhyme, a compliment, a reminder,
     an announcement, the tone, the wording, the phrasing, the logo, the font, the palette, the bug, a bug,
     this bug, that bug, the crash, new branch, encourage, encouraging, cheer up, console, argue, argue against,
-    loosen up, say thanks, tell her thanks";
+    loosen up, say thanks, tell her thanks, into french, into english, into german, into italian, into spanish,
+    into japanese, into chinese, into korean, into portuguese, into latin, by one sentence, by a sentence";
 
 const ADVICE: &str = "
     suggest, suggestion, suggestions, recommend, recommendation, advise, advice, propose a, brainstorm,
@@ -191,7 +193,7 @@ const EDIT: &str = "
     the tooltip, leave everything else, leave the rest, everything else as it is, open that file, open the file,
     read me the, readme, contributing, changelog, license, license file, faq, semicolon, cut that, settings.py,
     in the wiki, from the wiki, the mention, delete the word, delete the, remove the mention, create an empty,
-    empty folder, lock file, the icon, next to the";
+    empty folder, lock file, the icon, next to the, run the tests, run the test suite, run tests";
 
 const NOTHING: &str = "
     not only, not just, why not, if any, if possible, if you can, if you like, if you could, if necessary,

@@ -69,7 +69,8 @@ pub(super) fn hits(reading: &Reading, at: usize) -> Vec<Hit> {
     }
     let is_method = matches!(word, "get" | "post" | "put" | "patch" | "delete" | "head");
     let path = behind.trim_start();
-    if token.method || is_method && (path.starts_with('/') || path.starts_with("http")) {
+    let is_call = matches!(word, "http" | "https") && is_call(behind);
+    if is_call || token.method || is_method && (path.starts_with('/') || path.starts_with("http")) {
         return vec![said(Sense::Act(Trigger::Api))];
     }
     let is_many = if word.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -93,7 +94,11 @@ pub(super) fn hits(reading: &Reading, at: usize) -> Vec<Hit> {
             && !word.chars().all(char::is_alphabetic)
     };
     let is_big = word.chars().any(|char| matches!(char, '百' | '千' | '十' | '万' | '萬' | '几' | '幾'));
-    if reading.text()[..token.start].trim_end().ends_with('第') {
+    let before = reading.text()[..token.start].trim_end();
+    if ["第", "last", "first", "top", "line", "最後の", "最初の", "最后", "前"]
+        .iter()
+        .any(|ordinal| before.ends_with(ordinal))
+    {
         return Vec::new();
     }
     let counts = behind.trim_start().chars().next().is_some_and(|next| COUNTERS.contains(next));
@@ -108,6 +113,14 @@ pub(super) fn hits(reading: &Reading, at: usize) -> Vec<Hit> {
         }
         () => Vec::new(),
     }
+}
+
+/// Whether an address is one that programs call.
+fn is_call(behind: &str) -> bool {
+    let end = behind.find(|char: char| char.is_whitespace() || !char.is_ascii()).unwrap_or(behind.len());
+    let address = &behind[..end];
+    let signs = ["api", ".json", "/v1", "/v2", "/v3", "hook", "graphql", "rss", "/rest"];
+    address.starts_with("://") && signs.iter().any(|sign| address.contains(sign))
 }
 
 /// Whether what follows a number makes it a time, a length or a place.

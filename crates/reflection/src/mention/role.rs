@@ -46,6 +46,9 @@ impl Scene<'_> {
         if (word.ends_with("ion") || word.ends_with("sis")) && hit.behind == hit.first + 1 && !self.is_asked_for(hit) {
             return Role::Noun;
         }
+        if before == "to" && self.is_told_to_others(at) {
+            return Role::Told;
+        }
         match before {
             "to" | "and" | "then" | "or" | "must" | "should" | "can" | "need" | "let's" | "lets" | "me" | "i'll"
             | "you" | "we"
@@ -63,6 +66,29 @@ impl Scene<'_> {
             }
             _ => Role::Told,
         }
+    }
+
+    /// Whether the words before `to` say that others are to do it: `telling people to lint`.
+    fn is_told_to_others(&self, at: usize) -> bool {
+        let before = &self.reading.tokens()[at.saturating_sub(4)..at];
+        before.iter().map(|token| self.reading.word(token)).any(|word| {
+            matches!(
+                word,
+                "telling"
+                    | "tells"
+                    | "told"
+                    | "asks"
+                    | "asked"
+                    | "people"
+                    | "him"
+                    | "her"
+                    | "them"
+                    | "us"
+                    | "how"
+                    | "refuses"
+                    | "wants"
+            )
+        })
     }
 
     /// Whether a hit is work that is named by a noun.
@@ -112,7 +138,7 @@ impl Scene<'_> {
     fn japanese_role(&self, hit: Hit) -> Role {
         let text = self.reading.text();
         let behind = text.get(hit.end..).unwrap_or_default();
-        let particle = ["の", "は", "が", "も", "とは", "って", "に関", "につい", "という", "や"];
+        let particle = ["の", "は", "が", "とは", "って", "に関", "につい", "という", "や"];
         if behind.starts_with(is_thing)
             && !PROCESS.iter().any(|process| behind.starts_with(process))
             && self.is_noun(hit)
