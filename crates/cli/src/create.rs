@@ -167,6 +167,10 @@ fn say_what_follows(created: &Created, toolbox: &Toolbox, streams: &mut Streams<
     for (name, id) in &created.identical_to {
         writeln!(streams.errors, "note: `{name}` ({}) has the same source", id.short())?;
     }
+    for toolcell::Alike { entry, inputs, .. } in &created.alike {
+        let (name, id) = (&entry.name, entry.id.short());
+        writeln!(streams.errors, "note: `{name}` ({id}) gives the same answers to {inputs} inputs")?;
+    }
     if let Some(replaced) = created.replaced {
         let back = created.version.saturating_sub(1).max(1);
         writeln!(
@@ -203,6 +207,7 @@ struct Body<'a> {
     findings: Vec<Value>,
     replaced: Option<String>,
     identical_to: Vec<Value>,
+    alike: Vec<Value>,
     needs_approval: Option<&'a str>,
 }
 
@@ -210,6 +215,11 @@ impl<'a> Body<'a> {
     fn of(created: &'a Created) -> Self {
         let identical =
             |(name, id): &(toolcell::ToolName, toolcell::ToolId)| json!({"name": name.as_str(), "id": id.to_string()});
+        let alike = |alike: &toolcell::Alike| {
+            let called: Value =
+                alike.parameters.iter().map(|(ours, theirs)| (ours.clone(), Value::String(theirs.clone()))).collect();
+            json!({"name": alike.entry.name.as_str(), "id": alike.entry.id.to_string(), "inputs": alike.inputs, "parameters": called})
+        };
         Self {
             id: created.id.to_string(),
             name: created.name.as_str(),
@@ -221,6 +231,7 @@ impl<'a> Body<'a> {
             findings: created.findings.iter().map(crate::check::finding).collect(),
             replaced: created.replaced.map(|id| id.to_string()),
             identical_to: created.identical_to.iter().map(identical).collect(),
+            alike: created.alike.iter().map(alike).collect(),
             needs_approval: created.needs_approval.as_deref(),
         }
     }

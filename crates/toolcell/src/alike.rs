@@ -6,6 +6,7 @@
 //! The method is testing on inputs that are made of what either tool declares and says (differential testing, McKeeman 1998).
 
 mod agree;
+mod candidates;
 mod probe;
 
 use serde_json::{Map, Value};
@@ -17,6 +18,7 @@ use crate::params::Schema;
 use crate::toolbox::Toolbox;
 use crate::vet::VettedTool;
 use agree::{Answer, agree};
+pub(crate) use candidates::signature;
 use probe::{Probe, Told};
 
 /// How many inputs tell quickly that two tools are different.
@@ -49,12 +51,21 @@ pub(crate) enum NotCompared {
 }
 
 impl Toolbox {
+    /// The stored tools that do the same as another one that is stored.
+    pub(crate) fn alike_to_stored(&self, entry: &Entry) -> Result<Vec<Alike>, NotCompared> {
+        let ready = self.ready(entry)?;
+        let (Ok(tool), Ok(schema)) = (&ready.vetted, ready.schema()) else { return Ok(Vec::new()) };
+        let notes = self.shelf()?.notes(entry)?;
+        self.alike_to(tool, schema, notes.description(), notes.examples())
+    }
+
     /// The stored tools that do the same as one that is to be made, the likeliest first. Where somebody has to be asked before
     /// a tool runs, nothing is compared.
     pub(crate) fn alike_to(
         &self,
         tool: &VettedTool,
         schema: &Schema,
+        about: &str,
         examples: &[Value],
     ) -> Result<Vec<Alike>, NotCompared> {
         if !is_free(self, tool) {
@@ -63,7 +74,7 @@ impl Toolbox {
         let one = Probe::new(tool, schema, examples);
         let mut told = None;
         let mut found = Vec::new();
-        for entry in self.candidates()? {
+        for entry in self.candidates(tool.spec(), about, schema)? {
             if entry.id == tool.spec().id() || matches!(entry.status, Status::Quarantined | Status::Deprecated) {
                 continue;
             }
@@ -86,11 +97,6 @@ impl Toolbox {
             }
         }
         Ok(found)
-    }
-
-    fn candidates(&self) -> Result<Vec<Entry>, Fault> {
-        let filter = toolcell_store::Filter { limit: 200, ..toolcell_store::Filter::default() };
-        Ok(self.shelf()?.list(&filter).map(|page| page.entries).unwrap_or_default())
     }
 
     /// Whether two tools give the same answers, to how many inputs, and with which parameters of one for those of the other.

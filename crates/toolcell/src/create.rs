@@ -50,7 +50,7 @@ pub struct Created {
     pub replaced: Option<ToolId>,
     /// Tools with the same source: names and identifiers.
     pub identical_to: Vec<(ToolName, ToolId)>,
-    /// Tools that give the same answers.
+    /// Tools with another source that give the same answers.
     pub alike: Vec<Alike>,
     /// Why somebody has to approve it before it runs, where somebody has to.
     pub needs_approval: Option<String>,
@@ -322,7 +322,7 @@ impl Toolbox {
         if duplicates == Duplicates::Allow {
             return Ok(Vec::new());
         }
-        let mut alike = match self.alike_to(tool, schema, notes.examples()) {
+        let mut alike = match self.alike_to(tool, schema, notes.description(), notes.examples()) {
             Ok(alike) => alike,
             Err(NotCompared::Fault(fault)) => return Err(fault.into()),
             // A warning is not worth a refusal.
@@ -361,7 +361,9 @@ impl Toolbox {
     ) -> Result<Created, CreateError> {
         let (store, spec) = (self.shelf()?, tool.spec());
         let identical = store.with_same_source(spec)?;
-        let alike = self.compared(tool, schema, notes, before)?;
+        let mut alike = self.compared(tool, schema, notes, before)?;
+        // Of those with the same source that is said already.
+        alike.retain(|alike| identical.iter().all(|known| known.id != alike.entry.id));
         let proven = self.proven_otherwise(spec.id(), notes)?;
         let step = store.put(&Registration { spec, notes, scores: tool.scores(), at }, when_taken)?;
         if proven {

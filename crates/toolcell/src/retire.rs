@@ -10,6 +10,7 @@ use toolcell_store::audit::{Action, Attempt, Failure};
 use toolcell_store::{Account, Entry, Fault};
 use toolcell_tool::{Status, ToolId, ToolName};
 
+use crate::alike::NotCompared;
 use crate::deprecate::DeprecateError;
 use crate::list::{ListToolsError, before};
 use crate::request::RetireTools;
@@ -194,7 +195,8 @@ impl Toolbox {
         let days = request.unused_days.unwrap_or(UNUSED_DAYS);
         let unused_before = before(days, self.now()).map_err(RetireError::Filter)?;
         let tools: Vec<Entry> = self.shelf()?.accounts()?.into_iter().map(|Account { entry, .. }| entry).collect();
-        let twins = twins(&tools);
+        let mut twins = twins(&tools);
+        self.add_alike(&tools, &mut twins)?;
         let known: HashMap<ToolId, &Entry> = tools.iter().map(|tool| (tool.id, tool)).collect();
         let mut retirements = Vec::new();
         for tool in &tools {
@@ -240,6 +242,31 @@ impl Toolbox {
         Ok(retirements)
     }
 
+    /// Adds the tools that give the same answers as another one that is kept: that which has most merit.
+    fn add_alike(&self, tools: &[Entry], twins: &mut BTreeMap<ToolId, ToolId>) -> Result<(), Fault> {
+        let mut kept: HashSet<ToolId> = HashSet::new();
+        let mut left: Vec<&Entry> =
+            tools.iter().filter(|tool| is_used(tool) && !twins.contains_key(&tool.id)).collect();
+        left.sort_by_key(|tool| std::cmp::Reverse(merit(tool)));
+        for tool in left {
+            let alike = match self.alike_to_stored(tool) {
+                Ok(alike) => alike,
+                Err(NotCompared::Fault(fault)) => return Err(fault),
+                // What cannot be compared is not known to be there twice.
+                Err(NotCompared::Call(_)) => Vec::new(),
+            };
+            match alike.iter().find(|alike| kept.contains(&alike.entry.id)) {
+                Some(first) => {
+                    twins.insert(tool.id, first.entry.id);
+                }
+                None => {
+                    kept.insert(tool.id);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Writes the line of an attempt that came to nothing.
     fn not_retired<T>(&self, error: RetireError) -> Result<T, RetireError> {
         if let Some(store) = self.recorder() {
@@ -258,19 +285,26 @@ impl Toolbox {
 /// is the oldest. Tools with the same source do the same.
 fn twins(tools: &[Entry]) -> BTreeMap<ToolId, ToolId> {
     let mut alike: HashMap<blake3::Hash, Vec<&Entry>> = HashMap::new();
-    let in_use = |tool: &&Entry| !matches!(tool.status, Status::Deprecated | Status::Quarantined);
-    for tool in tools.iter().filter(in_use) {
+    for tool in tools.iter().filter(|tool| is_used(tool)) {
         alike.entry(tool.source_hash()).or_default().push(tool);
     }
     let mut twins = BTreeMap::new();
     for group in alike.into_values().filter(|group| group.len() > 1) {
-        let merit =
-            |tool: &&&Entry| (tool.status == Status::Passed, tool.successes, std::cmp::Reverse(tool.created_at));
         // Of those that are as good the first is kept.
-        let Some(kept) = group.iter().rev().max_by_key(merit).map(|tool| tool.id) else { continue };
+        let Some(kept) = group.iter().rev().max_by_key(|tool| merit(tool)).map(|tool| tool.id) else { continue };
         twins.extend(group.iter().filter(|tool| tool.id != kept).map(|tool| (tool.id, kept)));
     }
     twins
+}
+
+/// Whether a tool is one that people use.
+fn is_used(tool: &Entry) -> bool {
+    !matches!(tool.status, Status::Deprecated | Status::Quarantined)
+}
+
+/// What speaks for keeping a tool: that it passed, went well often, and was there first.
+fn merit(tool: &Entry) -> (bool, u64, std::cmp::Reverse<Timestamp>) {
+    (tool.status == Status::Passed, tool.successes, std::cmp::Reverse(tool.created_at))
 }
 
 #[cfg(test)]

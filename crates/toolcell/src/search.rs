@@ -10,13 +10,15 @@ use toolcell_reflection::{terms, words};
 use toolcell_store::{Access, Entry, Fault, PAGE_LIMIT, Store, Terms};
 use toolcell_tool::ToolSpec;
 
+use crate::alike::signature;
+use crate::params::Schema;
 use crate::toolbox::Toolbox;
 
 pub use toolcell_store::Found as Hit;
 
 /// The way in which terms are made. Another one makes the index anew: raise it when `toolcell_reflection::terms` gives
 /// other terms than before.
-const WAY: &str = "1";
+const WAY: &str = "2";
 /// So many tools are indexed in one transaction.
 const TOGETHER: usize = 256;
 /// So many words of a query are looked for.
@@ -115,16 +117,16 @@ fn fill(store: &Store) -> Result<(), SearchError> {
 
 /// What a tool is found by. One that is damaged is found by what the index says of it.
 fn made_of(store: &Store, entry: &Entry) -> Result<Terms, Fault> {
-    let parameters = match store.spec(entry) {
-        Ok(spec) => said_of_parameters(&spec),
-        Err(Fault::Object { .. }) => String::new(),
+    let (parameters, signature) = match store.spec(entry) {
+        Ok(spec) => (said_of_parameters(&spec), Schema::compile(spec.parameters()).ok().and_then(|it| signature(&it))),
+        Err(Fault::Object { .. }) => (String::new(), None),
         Err(fault) => return Err(fault),
     };
     Ok(Terms {
         name: named(entry.name.as_str()),
         tags: terms(&entry.tags.join(" ")),
         about: terms(&entry.description),
-        parameters: named(&parameters),
+        parameters: named(&parameters).into_iter().chain(signature).collect(),
     })
 }
 

@@ -99,6 +99,20 @@ impl Created {
         }
         lines.say(format_args!("{}", words(lang, "使用方法:", "Usage:", "用法：")));
         lines.say(format_args!("run_dynamic_tool({{ tool_id: \"{id}\", parameters: {{ /* ... */ }} }})"));
+        for alike in &self.alike {
+            let (name, id, count) = (&alike.entry.name, alike.entry.id.short(), alike.inputs);
+            match lang {
+                Lang::Ja => {
+                    lines.say(format_args!("\n補足: 既存のツール「{name}」({id})が{count}件の入力に同じ結果を返します"))
+                }
+                Lang::En => {
+                    lines.say(format_args!("\nNote: the tool `{name}` ({id}) gives the same answers to {count} inputs"))
+                }
+                Lang::Zh => {
+                    lines.say(format_args!("\n备注：已有工具「{name}」（{id}）对 {count} 个输入给出相同的结果"))
+                }
+            };
+        }
         lines.done()
     }
 }
