@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::lexicon::{Sense, hits};
 use crate::mention::{Mention, Role, Standing, mentions};
-use crate::reading::Reading;
+use crate::reading::{Reading, Tongue};
 use crate::trigger::Trigger;
 
 /// How many numbers there are.
@@ -87,9 +87,20 @@ struct Asked {
     kind: Option<Trigger>,
     /// As a request, as a statement, as a thing, and by what stands around.
     values: [f64; 4],
+    /// Where the request stands: the smaller, the more it is the main one.
+    place: usize,
 }
 
 impl Asked {
+    /// The main one of two: a request in so many words, the first one, or where verbs come last, the last one.
+    fn main(self, other: Self) -> Self {
+        let is_other = match (self.values[0] > 0.0, other.values[0] > 0.0) {
+            (true, true) if self.place != other.place => other.place < self.place,
+            _ => other.strength() > self.strength(),
+        };
+        if is_other { other } else { self }
+    }
+
     /// How much this counts where two kinds of work are asked for.
     fn strength(&self) -> f64 {
         let [asked, told, noun, framed] = self.values;
@@ -121,12 +132,25 @@ impl Sentences {
         self.each.values().map(|sentence| sentence.frame(kind)).fold(self.whole.frame(kind) * 0.6, f64::max)
     }
 
-    fn asked(&self, kind: Trigger, mentions: &[Mention]) -> Asked {
+    fn asked(&self, kind: Trigger, tongue: Tongue, mentions: &[Mention]) -> Asked {
         let said = |role: Role| {
             let live = |mention: &&Mention| mention.standing == Standing::Live && mention.role == role;
             flag(mentions.iter().filter(live).any(|mention| mention.hit.sense == Sense::Act(kind)))
         };
-        Asked { kind: Some(kind), values: [said(Role::Asked), said(Role::Told), said(Role::Noun), self.frame(kind)] }
+        let is_request = |mention: &Mention| {
+            let live = mention.standing == Standing::Live && mention.role == Role::Asked;
+            live && mention.hit.sense == Sense::Act(kind)
+        };
+        let place = match tongue {
+            Tongue::Japanese => mentions.iter().rev().position(is_request),
+            Tongue::Western | Tongue::Chinese => mentions.iter().position(is_request),
+        };
+        let place = place.unwrap_or(usize::MAX);
+        Asked {
+            kind: Some(kind),
+            place,
+            values: [said(Role::Asked), said(Role::Told), said(Role::Noun), self.frame(kind)],
+        }
     }
 
     /// How clearly it is said that there is more of the same work, 0 to 1.
@@ -156,9 +180,9 @@ impl Features {
     pub(crate) fn of(reading: &Reading) -> Self {
         let mentions = mentions(reading, &hits(reading));
         let sentences = Sentences::of(reading, &mentions);
-        let kinds = KINDS.map(|kind| sentences.asked(kind, &mentions));
+        let kinds = KINDS.map(|kind| sentences.asked(kind, reading.tongue(), &mentions));
         let asked = kinds.iter().copied().filter(|asked| asked.strength() > 0.0);
-        let best = asked.reduce(|one, other| if other.strength() > one.strength() { other } else { one });
+        let best = asked.reduce(Asked::main);
         let best = best.unwrap_or_default();
         let [request, told, noun, framed] = best.values;
         // Data that nothing is done to is only talked about.

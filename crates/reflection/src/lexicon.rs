@@ -206,9 +206,9 @@ impl Lexicon {
     }
 }
 
-/// The pieces of a form: at blanks, and where scripts meet, for that is where words end.
+/// The pieces of a form: at blanks and hyphens, and where scripts meet, for that is where words end.
 fn pieces(form: &str) -> impl Iterator<Item = &str> {
-    form.split_whitespace().flat_map(|text| {
+    form.split([' ', '\n', '-']).filter(|text| !text.is_empty()).flat_map(|text| {
         let mut rest = text;
         std::iter::from_fn(move || {
             let is_ascii = rest.chars().next()?.is_ascii();

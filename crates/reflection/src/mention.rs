@@ -44,6 +44,9 @@ pub(crate) struct Mention {
 /// How far a negation reaches, in words.
 const REACH: usize = 10;
 
+/// How far anything reaches: a sentence that never ends costs no more than a long one.
+const NEAR: usize = 64;
+
 /// How each of the hits stands.
 pub(crate) fn mentions(reading: &Reading, hits: &[Hit]) -> Vec<Mention> {
     let scene = Scene { reading, hits };
@@ -93,8 +96,9 @@ impl Scene<'_> {
             return Standing::Topic;
         }
         let sentence = self.sentence(hit);
-        let behind = self.hits[at + 1..].iter().copied().take_while(|sign| self.sentence(*sign) == sentence);
-        let before = self.hits[..at].iter().rev().copied().take_while(|sign| self.sentence(*sign) == sentence);
+        let behind = self.hits[at + 1..].iter().copied().take(NEAR).take_while(|sign| self.sentence(*sign) == sentence);
+        let before =
+            self.hits[..at].iter().rev().copied().take(NEAR).take_while(|sign| self.sentence(*sign) == sentence);
         let mut near: Vec<(Hit, bool)> = before.map(|sign| (sign, true)).collect();
         near.extend(behind.map(|sign| (sign, false)));
         let is = |rule: &dyn Fn(Hit, bool) -> bool| near.iter().any(|(sign, before)| rule(*sign, *before));
@@ -137,6 +141,9 @@ impl Scene<'_> {
         if sign.sense == Sense::If && before && self.reading.tongue() == Tongue::Chinese && self.is_consequence(hit) {
             return true;
         }
+        if sign.sense == Sense::If && before && self.reading.tongue() == Tongue::Japanese && self.is_conceded(hit) {
+            return true;
+        }
         match sign.sense {
             Sense::If => near && (before || self.reading.tongue() == Tongue::Chinese),
             Sense::IfBefore => near && !before,
@@ -144,10 +151,21 @@ impl Scene<'_> {
         }
     }
 
+    /// Whether a part ends with a `but`, so that what is asked for comes behind it.
+    fn is_conceded(&self, hit: Hit) -> bool {
+        let part = self.part(hit);
+        let last = self.reading.tokens()[hit.first..].iter().take(NEAR).take_while(|token| token.part == part).last();
+        last.is_some_and(|token| {
+            let text = &self.reading.text()[..token.end];
+            ["が", "けど", "けれど", "けれども"].iter().any(|but| text.ends_with(but))
+        })
+    }
+
     /// Whether a part goes on with what comes of a condition: 就, 才.
     fn is_consequence(&self, hit: Hit) -> bool {
         let part = self.part(hit);
-        let first = self.reading.tokens()[..=hit.first].iter().rev().take_while(|token| token.part == part).last();
+        let first =
+            self.reading.tokens()[..=hit.first].iter().rev().take(NEAR).take_while(|token| token.part == part).last();
         first.is_some_and(|token| self.reading.word(token).starts_with(['就', '才', '再']))
     }
 

@@ -45,7 +45,7 @@ pub(crate) struct Reading {
 }
 
 /// Methods of HTTP, as they are written.
-const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+const METHODS: [&str; 6] = ["GET", "POST", "POSTing", "PUT", "PATCH", "DELETE"];
 
 /// What a sign does to the sentence that it stands in.
 #[derive(Clone, Copy, PartialEq, Eq)]

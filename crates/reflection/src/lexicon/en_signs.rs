@@ -52,7 +52,8 @@ const AGAIN: &str = "
     like this for, like that for, like the others, like the rest, like the other, as with the others,
     as with the rest, in the same way, in the same fashion, in the same manner, yet another, sixth, seventh one,
     it's the third, it's the fourth, it's the fifth, it's the sixth, it's the seventh, go on with, keep at it,
-    the way you did, just as you did, like you did, what i do after";
+    the way you did, just as you did, like you did, what i do after, same * in all, same * for all,
+    same * for each, same * for every, same * to all, same * to each, same * to every, same layout";
 
 const OFTEN: &str = "
     every day, every morning, every evening, every night, every week, every month, every quarter, every year,
@@ -103,7 +104,7 @@ const IF: &str = "
     sooner or later, down the road, in future, in the future, later on, later this year, next year, perhaps,
     maybe, possibly, ever, when we get to, when the time comes, when we have, thinking of, thinking about,
     plan to, planning to, considering, consider, toying with, dream of, wish, hoping to, if ever,
-    whether we should, should i, should the";
+    whether we should, should i, should the, we'd, they'd, he'd, she'd, you'd";
 
 const PAST: &str = "
     already, yesterday, last night, last week, last month, last year, last monday, last tuesday, last wednesday,
@@ -202,4 +203,5 @@ const NOTHING: &str = "
     should be, should have, may not, not in, not valid, not empty, must not, does not match, do not match,
     doesn't match, don't match, did not match, anything not, not found, not yet, not equal, never been,
     instead of commas, instead of semicolons, instead of tabs, as they are today, read me, last line, last row,
-    last column, last name, last names, bake-off, walk through, played, play count, play counts, plays per";
+    last column, last name, last names, bake-off, walk through, played, play count, play counts, plays per,
+    we'd like, they'd like, you'd like, sum up your, sum up my, sum up how";

@@ -1,7 +1,7 @@
 //! What words say by their shape: names of files, methods of requests, numbers of things.
 
 use super::{Hit, Inflection, Sense};
-use crate::reading::Reading;
+use crate::reading::{Reading, Tongue};
 use crate::trigger::Trigger;
 
 /// Endings of the names of files that hold data.
@@ -102,10 +102,15 @@ pub(super) fn hits(reading: &Reading, at: usize) -> Vec<Hit> {
         return Vec::new();
     }
     let counts = behind.trim_start().chars().next().is_some_and(|next| COUNTERS.contains(next));
+    // 点 counts things in Japanese and hours in Chinese.
+    let is_clock =
+        reading.tongue() == Tongue::Chinese && (behind.starts_with(['点', '點']) || word.ends_with(['点', '點']));
     let ends_counted = word.chars().next_back().is_some_and(|last| COUNTERS.contains(last)) && is_big;
     match () {
-        () if (is_many || is_big) && counts && !is_time(behind) => vec![said(Sense::Many), said(Sense::Datum)],
-        () if ends_counted => vec![said(Sense::Many), said(Sense::Datum)],
+        () if (is_many || is_big) && counts && !is_time(behind) && !is_clock => {
+            vec![said(Sense::Many), said(Sense::Datum)]
+        }
+        () if ends_counted && !is_clock => vec![said(Sense::Many), said(Sense::Datum)],
         () if is_many && behind.starts_with('の') && !is_time(behind) => vec![said(Sense::Many), said(Sense::Datum)],
         () if is_many && counts_things(reading, at) => vec![said(Sense::Many), said(Sense::Datum)],
         () if matches!(word, "these" | "those" | "all" | "every" | "each") && counts_things(reading, at) => {

@@ -5,6 +5,7 @@
 use super::{Role, Scene};
 use crate::lexicon::{Hit, Inflection, Sense};
 use crate::reading::Tongue;
+use crate::trigger::Trigger;
 
 impl Scene<'_> {
     /// How a hit is said.
@@ -64,6 +65,7 @@ impl Scene<'_> {
             | "about" | "on" | "for" | "in" | "with" | "no" | "some" | "any" | "at" | "by" | "from" => {
                 if self.is_asked_for(hit) { Role::Told } else { Role::Noun }
             }
+            _ if matches!(hit.sense, Sense::Act(Trigger::Aggregation)) && self.is_asked_for(hit) => Role::Asked,
             _ => Role::Told,
         }
     }
@@ -208,7 +210,7 @@ const PROCESS: &[&str] =
     &["処理", "作業", "実施", "実行", "依頼", "希望", "対応", "願", "頼", "一覧", "表を作", "表に", "表を出"];
 
 /// What makes somebody or something of the word before it: 统计员, 转换器.
-const AGENTS: &str = "科局系学學课課员員部处處室站器";
+const AGENTS: &str = "科局系学學课課员員部处處室站器组組";
 
 /// What makes a thing of the Chinese word before it: 格式化工具.
 const THINGS: &[&str] = &[
@@ -238,6 +240,11 @@ fn is_filler(word: &str) -> bool {
             | "okay"
             | "re"
             | "auto"
+            | "cross"
+            | "double"
+            | "sanity"
+            | "spot"
+            | "de"
             | "pre"
             | "bulk"
             | "batch"
