@@ -54,6 +54,8 @@ impl Sentence {
         let value: f64 = match kind {
             Trigger::Transformation => {
                 when(framed && data > 0, 0.4)
+                    + when(self.count(Sense::Unit) > 1, 0.4)
+                    + when(self.count(Sense::Unit) > 2, 0.2)
                     + when(framed && data > 1, 0.3)
                     + when(framed && data > 0 && self.has(Sense::Many), 0.3)
             }
@@ -66,14 +68,14 @@ impl Sentence {
             }
             Trigger::Aggregation => {
                 let figure = self.has(Sense::Measure) || self.has(Sense::Act(kind));
-                when(figure && self.has(Sense::Group), 0.5)
+                when(figure && self.has(Sense::Group), 0.6)
                     + when(framed && self.has(Sense::Group), 0.7)
                     + when(framed && figure, 0.3)
                     + when(self.count(Sense::Measure) > 1, 0.2)
             }
             Trigger::Api => {
                 let reached = self.has(Sense::Reach);
-                when(reached && self.has(Sense::Remote), 0.8) + when(reached && self.has(Sense::Service), 0.4)
+                when(reached && self.has(Sense::Remote), 0.8) + when(reached && self.has(Sense::Service), 0.6)
             }
             Trigger::Repetition | Trigger::Failures => 0.0,
         };

@@ -34,6 +34,8 @@ pub(crate) enum Sense {
     Frame(Trigger),
     /// Data: records, columns, formats of files.
     Datum,
+    /// A unit of measure, a currency, a calendar.
+    Unit,
     /// That there is more than one, or that all are meant.
     Many,
     /// By what figures are grouped.

@@ -17,6 +17,8 @@ pub(super) const LINES: &[Line] = &[
     (Sense::Datum, FORMATS),
     (Sense::Datum, RECORDS),
     (Sense::Datum, FIELDS),
+    (Sense::Unit, UNITS),
+    (Sense::Datum, UNITS),
     (Sense::Many, MANY),
     (Sense::Seek, SEEK),
     (Sense::Fault, FAULTS),
@@ -284,9 +286,7 @@ const FIELDS: &str = "
     uuids, url, urls, ip, ip address, ip addresses, mac address, status code, status codes, hostname, hostnames,
     version number, version numbers, checksum column, hash, hashes, signature, signatures, password, passwords,
     username, usernames, card number, card numbers, serial number, serial numbers, part number, latitude,
-    longitude, temperatures, temperature, fahrenheit, celsius, miles, kilometres, kilometers, km, knots, mph,
-    pounds, ounces, kilograms, kg, grams, cups, inches, centimetres, feet, metres, meters, gallons, litres,
-    liters, dollars, euros, euro, usd, eur, gbp, jpy, minutes, seconds, milliseconds, decimal places, decimals,
+    longitude, temperatures, temperature, cups, euro, minutes, seconds, milliseconds, decimal places, decimals,
     quantity, quantities, first name, surname, surnames, last name, middle name, initials, titles, title,
     author, year";
 
@@ -314,7 +314,10 @@ const FAULTS: &str = "
     have no, having no, lacking, that lack, at once, two * at once, more than one, unassigned, unmatched,
     left blank, left empty, not filled, misspelt, misspelled values, swapped, reversed, shifted, clash, clashes,
     collide, collides, conflict, conflicts, double-booked, out of sequence, out of sync, skipped numbers, jumps,
-    different from, differently from, unlike, out of line";
+    different from, differently from, unlike, out of line, whose * doesn't, whose * don't, whose * isn't,
+    whose * aren't, whose * does not, whose * is not, that don't, that doesn't, that aren't, that isn't,
+    that do not, that does not, which don't, which doesn't, which aren't, where * doesn't, where * don't,
+    doesn't fit, don't fit, doesn't agree, don't agree, doesn't belong, isn't in, aren't in, what's off, off";
 
 const RULES: &str = "
     must, must be, must not, must have, should be, should have, should not, has to be, have to be, needs to be,
@@ -373,3 +376,9 @@ const NOTHING: &str = "
 const SERVICES: &str = "
     service, server, gateway, portal, backend, sandbox, upstream, broker, github, gitlab, jira, salesforce,
     google maps, openai, discord, slack, stripe, paypal";
+
+const UNITS: &str = "
+    fahrenheit, celsius, miles, kilometres, kilometers, km, knots, mph, km/h, pounds, ounces, kilograms, kg,
+    grams, inches, centimetres, centimeters, feet, metres, meters, gallons, litres, liters, yards, acres,
+    hectares, kelvin, lbs, oz, psi, bar, euros, dollars, usd, eur, gbp, jpy, yen, sterling, kronor, francs,
+    metric, imperial";

@@ -53,7 +53,8 @@ const AGAIN: &str = "
     as with the rest, in the same way, in the same fashion, in the same manner, yet another, sixth, seventh one,
     it's the third, it's the fourth, it's the fifth, it's the sixth, it's the seventh, go on with, keep at it,
     the way you did, just as you did, like you did, what i do after, same * in all, same * for all,
-    same * for each, same * for every, same * to all, same * to each, same * to every, same layout";
+    same * for each, same * for every, same * to all, same * to each, same * to every, same layout, third batch,
+    fourth batch, fifth batch, second batch today, another lot";
 
 const OFTEN: &str = "
     every day, every morning, every evening, every night, every week, every month, every quarter, every year,
@@ -77,7 +78,9 @@ const INSTANCE: &str = "
     for march, for april, for june, for july, for august, for september, for october, for november,
     for december, now do, now for, now the, tonight, the new batch, new one, new ones, new lot, one more lot,
     below is, is below, are below, here are today's, this one, this week, this month, today, now it is,
-    time again, it's time, do the same, the same";
+    time again, it's time, do the same, the same, january's, february's, march's, april's, june's, july's,
+    august's, september's, october's, november's, december's, monday's, tuesday's, wednesday's, thursday's,
+    friday's, are here, last night's, yesterday's";
 
 const ASK: &str = "
     please, can you, could you, would you, i need, we need, i want, we want, i'd like, we'd like, let's,
@@ -117,18 +120,18 @@ const PAST: &str = "
     got retired, all that's left, all that is left, no longer";
 
 const ABOUT: &str = "
-    explain, explanation, describe, what is, what are, what's a, what an, what a, why, how come, essay,
-    blog post, chapter about, novel, paper on, paper about, history of, story of, lecture, talk on, talk about,
-    documentary, course on, course about, tutorial on, introduction to, definition of, meaning of, concept of,
-    idea of, philosophy of, theory of, difference between, pros and cons, proposal, design review, design doc,
-    design document, review the design, discuss, discussion, debate, meeting about, memo about, about the,
-    about calling, about our, about how, on how, guidelines, documentation for, docs for, docs on, slides on,
-    slides about, presentation on, presentation about, wording of, tone of, opinion on, opinion of,
-    opinion about, thoughts on, thoughts about, feel about, think about, thinks, feelings about, in plain words,
-    to a newcomer, to a beginner, to beginners, to a child, to a colleague, for beginners, for kids,
-    difference between * and, the word, the term, the phrase, the title, the name of, variable, docstring,
-    signature line, who invented, who wrote, where does the word, curious, wonder, wondering, impression of,
-    your impression, chapter on";
+    explain, explanation, describe, why, how come, essay, blog post, chapter about, novel, paper on,
+    paper about, history of, story of, lecture, talk on, talk about, documentary, course on, course about,
+    tutorial on, introduction to, definition of, meaning of, concept of, idea of, philosophy of, theory of,
+    difference between, pros and cons, proposal, design review, design doc, design document, review the design,
+    discuss, discussion, debate, meeting about, memo about, about the, about calling, about our, about how,
+    on how, guidelines, documentation for, docs for, docs on, slides on, slides about, presentation on,
+    presentation about, wording of, tone of, opinion on, opinion of, opinion about, thoughts on, thoughts about,
+    feel about, think about, thinks, feelings about, in plain words, to a newcomer, to a beginner, to beginners,
+    to a child, to a colleague, for beginners, for kids, difference between * and, the word, the term,
+    the phrase, the title, the name of, variable, docstring, signature line, who invented, who wrote,
+    where does the word, curious, wonder, wondering, impression of, your impression, chapter on, what is a,
+    what is an, what's an, what is meant, what * is good for, what are apis";
 
 const OTHER: &str = "
     write * note, write * letter, write * mail, write * email, write * e-mail, write * message to,
