@@ -7,13 +7,13 @@
 use crate::features::COUNT;
 
 /// What each of the [features](crate::features) weighs, in their order.
-const WEIGHTS: [f64; COUNT] = [3.5, 0.3, 0.4, 3.3, 2.3, 1.4, 2.0, -2.1, -1.2, -1.1];
+const WEIGHTS: [f64; COUNT] = [3.6, 0.5, 0.4, 3.2, 2.3, 1.5, 1.9, -2.2, -1.2, -1.1];
 
 /// The score, before the logistic, of a task that says nothing.
-const BIAS: f64 = -2.0;
+const BIAS: f64 = -1.9;
 
 /// From which score on a tool is recommended.
-pub(crate) const THRESHOLD: f64 = 0.45;
+pub(crate) const THRESHOLD: f64 = 0.48;
 
 /// How likely it is where operations or failures prove it.
 pub(crate) const PROVEN: f64 = 0.99;

@@ -94,7 +94,9 @@ const NOT: &str = "
     instead of, rather than, other than, skip, stop, avoid, refrain, nobody, no one, nothing to, cancel,
     hold off, leave out, leave * alone, shouldn't, should not, mustn't, nor, neither, hardly, rarely, seldom,
     abandon, ditch, forget about, drop the idea, ignore, disregard, without having to, no conversion,
-    no validation, no aggregation, no api, no check, no parsing, no formatting";
+    no validation, no aggregation, no api, no check, no parsing, no formatting, don't bother, no call for,
+    spare yourself, rather not, we won't, gave up, not worth, isn't worth, nobody needs, no one needs,
+    not going to, not planning to, isn't going to, no plans to, opted out of, decided against";
 
 const NOT_BEFORE: &str = "
     unnecessary, not necessary, isn't necessary, not needed, isn't needed, not required, out of scope, unneeded,
@@ -107,7 +109,8 @@ const IF: &str = "
     sooner or later, down the road, in future, in the future, later on, later this year, next year, perhaps,
     maybe, possibly, ever, when we get to, when the time comes, when we have, thinking of, thinking about,
     plan to, planning to, considering, consider, toying with, dream of, wish, hoping to, if ever,
-    whether we should, should i, should the, we'd, they'd, he'd, she'd, you'd";
+    whether we should, should i, should the, we'd, they'd, he'd, she'd, you'd, should there, were there, had we,
+    it would be, would be lovely, if only, some year, one of these days, when i retire";
 
 const PAST: &str = "
     already, yesterday, last night, last week, last month, last year, last monday, last tuesday, last wednesday,
@@ -117,7 +120,9 @@ const PAST: &str = "
     months ago, an hour ago, signed off, took care of, taken care of, went through, used to, is over, are over,
     i've, we've, they've, he's, she's, has just, have just, got done, wrapped up, is behind us, in the past,
     back in, once was, by the night shift, by hand already, that's been retired, been retired, was retired,
-    got retired, all that's left, all that is left, no longer";
+    got retired, all that's left, all that is left, no longer, went away, is gone, are gone, did it, did that,
+    was settled, is settled, dealt with, sorted out, took it over, has gone, have gone, was shipped,
+    were shipped, was sent, were sent";
 
 const ABOUT: &str = "
     explain, explanation, describe, why, how come, essay, blog post, chapter about, novel, paper on,
@@ -142,7 +147,7 @@ const OTHER: &str = "
     write * congratulat, write her, write him, write them a, write to, write up a, write a short, write two,
     write three, write a two-line, write a polite, write a few, draft, compose, reply, replying, respond to,
     answer the mail, answer the email, answer tom, email back, mail back, apologise, apologize, apology,
-    congratulate, congratulating, thank, thank-you, thank you note, thanks to, invite, greet, welcome note,
+    congratulate, congratulating, thank, thank-you, thank you note, thanks to, greet, welcome note,
     welcome message, farewell, condolence, drop * a line, say sorry, tell the team that, tell them that,
     let them know that, a headline, subject line, caption for, motivational, jot down, book a table,
     book a room, book a flight, schedule a, reschedule, postpone, move the meeting, cancel the,
@@ -160,7 +165,11 @@ const OTHER: &str = "
     an announcement, the tone, the wording, the phrasing, the logo, the font, the palette, the bug, a bug,
     this bug, that bug, the crash, new branch, encourage, encouraging, cheer up, console, argue, argue against,
     loosen up, say thanks, tell her thanks, into french, into english, into german, into italian, into spanish,
-    into japanese, into chinese, into korean, into portuguese, into latin, by one sentence, by a sentence";
+    into japanese, into chinese, into korean, into portuguese, into latin, by one sentence, by a sentence,
+    say goodbye, say hello, say something nice, complaint, complain about, look at the map, nearest to,
+    what to wear, flowers for, gift for, a present for, initial page, sign page, scan page, hide column,
+    hide the column, restore it, restart, reboot, nice weekend, good luck, get well, bedtime story, small talk,
+    romantic";
 
 const ADVICE: &str = "
     suggest, suggestion, suggestions, recommend, recommendation, advise, advice, propose a, brainstorm,
@@ -180,7 +189,8 @@ const ADVICE: &str = "
     what would you, should hang, choosing between, a hand choosing, which of the two, what time, who signed,
     give me your, your impression, impression, where would you, where should, when should, what's a good,
     is there a nicer, ending for, do we really, do we want, do we need, do we have to, is it cool, cool or,
-    good for, how was";
+    good for, how was, which suits, what suits, would you live, make of, how do you feel, whom should,
+    who should, argue with you, discuss with me, debate with me, in your view, in your opinion, convince me";
 
 const EDIT: &str = "
     rename, renaming, fix the typo, fix a typo, typo, fix the bug, fix the spelling, misspelled, spelling, bump,

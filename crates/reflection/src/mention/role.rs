@@ -10,6 +10,9 @@ use crate::trigger::Trigger;
 impl Scene<'_> {
     /// How a hit is said.
     pub(super) fn role(&self, hit: Hit) -> Role {
+        if self.is_bare_figure(hit) {
+            return Role::Told;
+        }
         match self.reading.tongue() {
             Tongue::Western => self.western_role(hit),
             Tongue::Japanese => self.japanese_role(hit),
@@ -17,10 +20,35 @@ impl Scene<'_> {
         }
     }
 
+    /// Whether a figure is mentioned, in a language whose nouns look like verbs, and nothing in the sentence asks for it.
+    fn is_bare_figure(&self, hit: Hit) -> bool {
+        let behind = &self.reading.text()[hit.end..];
+        let goes_on = ["する", "し", "を", "出", "求", "く"].iter().any(|verb| behind.starts_with(verb));
+        if hit.sense != Sense::Act(Trigger::Aggregation) || self.reading.tongue() == Tongue::Western || goes_on {
+            return false;
+        }
+        let word = &self.reading.text()[hit.start..];
+        if !FIGURES.iter().any(|figure| word.starts_with(figure)) {
+            return false;
+        }
+        let sentence = self.sentence(hit);
+        !self.hits.iter().any(|sign| {
+            let asks = match sign.sense {
+                Sense::Ask | Sense::Group | Sense::Seek | Sense::Instance | Sense::Again => true,
+                Sense::Frame(kind) | Sense::Act(kind) => kind == Trigger::Aggregation && sign.start != hit.start,
+                _ => false,
+            };
+            asks && self.sentence(*sign) == sentence
+        })
+    }
+
     /// By the word before it: a request begins its part, or follows `to`, `and`, `please`.
     fn western_role(&self, hit: Hit) -> Role {
         let tokens = self.reading.tokens();
         let part = self.part(hit);
+        if matches!(self.reading.word(&tokens[hit.first]), "http" | "https") {
+            return Role::Asked;
+        }
         if self.reading.word(&tokens[hit.first]) == "the" {
             return if self.is_asked_for(hit) { Role::Asked } else { Role::Noun };
         }
@@ -204,6 +232,27 @@ impl Scene<'_> {
 fn is_thing(char: char) -> bool {
     matches!(char, '\u{4e00}'..='\u{9fff}' | '\u{30a1}'..='\u{30fa}')
 }
+
+/// Figures whose names are nouns as often as verbs.
+const FIGURES: &[&str] = &[
+    "平均",
+    "中位",
+    "中央値",
+    "统计",
+    "統計",
+    "合计",
+    "合計",
+    "总",
+    "總",
+    "総",
+    "比例",
+    "比率",
+    "割合",
+    "占比",
+    "排名",
+    "順位",
+    "均",
+];
 
 /// What makes work of the word before it: 変換処理.
 const PROCESS: &[&str] =
