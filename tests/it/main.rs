@@ -11,6 +11,7 @@ mod attacks;
 mod capabilities;
 mod command_line;
 mod command_line_policy;
+mod command_line_proof;
 mod command_line_shell;
 mod command_line_store;
 mod command_line_tools;

@@ -6,26 +6,26 @@
 //!
 //! Invariant: a step that fails ends it, and nothing is kept but the audit line.
 
-use std::borrow::Cow;
+mod error;
 
 use serde_json::Value;
 use toolcell_analysis::{Finding, Shape};
-use toolcell_host::{CallError, NoOperations, Outcome, Params, Run};
+use toolcell_host::{NoOperations, Outcome, Params, Run};
 use toolcell_store::audit::{Action, Attempt, Failure};
 use toolcell_store::{Entry, Fault, FindError, NameStepError, Registration, Scores, ToolRef, WhenTaken};
-use toolcell_tool::{
-    Claims, Draft, DraftError, Example, NameError, Notes, NotesError, SpecError, Status, ToolId, ToolName, ToolSpec,
-};
+use toolcell_tool::{Claims, Draft, Example, Notes, NotesError, Status, ToolId, ToolName, ToolSpec};
+
+pub use error::CreateError;
 
 use crate::alike::{Alike, NotCompared};
 use crate::approve::found;
 use crate::claim;
-use crate::params::{Parameter, Schema, SchemaError};
+use crate::params::{Parameter, Schema};
 use crate::permit::{Permit, needs_approval};
 use crate::policy::Duplicates;
 use crate::request::{CreateTool, RequestError};
 use crate::toolbox::Toolbox;
-use crate::vet::{Refusal, VettedTool, vet};
+use crate::vet::{VettedTool, vet};
 
 /// A tool that was made.
 #[derive(Debug, Clone)]
@@ -54,142 +54,6 @@ pub struct Created {
     pub alike: Vec<Alike>,
     /// Why somebody has to approve it before it runs, where somebody has to.
     pub needs_approval: Option<String>,
-}
-
-/// Why a tool is not made.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CreateError {
-    /// The request cannot be meant so.
-    #[error(transparent)]
-    Request(#[from] RequestError),
-    /// It runs in a way that there is not.
-    #[error("the mode `{mode}` cannot be had: tools are functions in a sandbox, which has no shell")]
-    Mode {
-        /// What was asked for.
-        mode: String,
-    },
-    /// The name is none.
-    #[error(transparent)]
-    Name(#[from] NameError),
-    /// Another tool does the same, and the policy wants each thing once.
-    #[error("`{}` ({}) gives the same answers to {} inputs", .0.entry.name, .0.entry.id.short(), .0.inputs)]
-    Duplicate(Box<Alike>),
-    /// It cannot be compared with the tools that there are.
-    #[error(transparent)]
-    Call(#[from] CallError),
-    /// The host keeps the name for itself.
-    #[error("`{name}` is the name of a tool of the host ({origin})")]
-    Reserved {
-        /// The name.
-        name: ToolName,
-        /// Who says so.
-        origin: String,
-    },
-    /// The source is no draft.
-    #[error(transparent)]
-    Draft(#[from] DraftError),
-    /// What it says that it takes contradicts itself.
-    #[error(transparent)]
-    Parameters(#[from] SchemaError),
-    /// What is said about it is too much.
-    #[error(transparent)]
-    Notes(#[from] NotesError),
-    /// What it declares is too much.
-    #[error(transparent)]
-    Spec(#[from] SpecError),
-    /// The analysis refuses it.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// It is a factory, and making its tools fails.
-    #[error("the factory does not make its tools: {0}")]
-    Factory(String),
-    /// The name is taken, or there is no room for more.
-    #[error(transparent)]
-    Step(NameStepError),
-    /// The store fails.
-    #[error(transparent)]
-    Fault(#[from] Fault),
-}
-
-impl CreateError {
-    /// The stable code of this error.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Request(error) => error.code(),
-            Self::Mode { .. } => "mode-unsupported",
-            Self::Name(error) => error.code(),
-            Self::Duplicate(_) => "tool-duplicate",
-            Self::Call(error) => error.code(),
-            Self::Reserved { .. } => "name-reserved",
-            Self::Draft(error) => error.code(),
-            Self::Parameters(error) => error.code(),
-            Self::Notes(error) => error.code(),
-            Self::Spec(error) => error.code(),
-            Self::Refused(refusal) => refusal.code(),
-            Self::Factory(_) => "tool-failed",
-            Self::Step(error) => error.code(),
-            Self::Fault(fault) => fault.code(),
-        }
-    }
-
-    /// What to do next.
-    #[must_use]
-    pub fn hint(&self) -> Cow<'_, str> {
-        match self {
-            Self::Request(error) => error.hint().into(),
-            Self::Mode { .. } => "leave `mode` out, or say `function`".into(),
-            Self::Name(error) => error.hint().into(),
-            Self::Duplicate(alike) => {
-                format!("run `{0}`, or make a new version of it: `replace: true` with its name", alike.entry.name)
-                    .into()
-            }
-            Self::Call(error) => error.hint().into(),
-            Self::Reserved { .. } => "take another name".into(),
-            Self::Draft(error) => error.hint().into(),
-            Self::Parameters(error) => error.hint().into(),
-            Self::Notes(NotesError::Example { .. }) => {
-                "an example is {\"parameters\": {…}, \"result\": …}, or has `throws` or `holds` in place of `result`"
-                    .into()
-            }
-            Self::Notes(NotesError::Claims { .. }) => {
-                "`returns` is a JSON Schema, and `idempotent` the parameter that a result can be given back as".into()
-            }
-            Self::Notes(_) => "say less: long texts belong into the source, as comments".into(),
-            Self::Spec(_) => "declare less".into(),
-            Self::Refused(refusal) => refusal.hint().into(),
-            Self::Factory(_) => {
-                "a factory is a function of `pi` that gives a tool, or tools, and needs nothing granted".into()
-            }
-            Self::Step(error) => error.hint().into(),
-            Self::Fault(fault) => fault.hint().into(),
-        }
-    }
-
-    /// The name that is taken, where that is the reason.
-    #[must_use]
-    pub fn taken(&self) -> Option<&str> {
-        match self {
-            Self::Step(NameStepError::Taken { existing_name, .. }) => Some(existing_name),
-            _ => None,
-        }
-    }
-
-    /// Line and column, where the source is at fault.
-    #[must_use]
-    pub fn place(&self) -> Option<(u32, u32)> {
-        if let Self::Refused(refusal) = self { refusal.place() } else { None }
-    }
-}
-
-impl From<NameStepError> for CreateError {
-    fn from(error: NameStepError) -> Self {
-        match error {
-            NameStepError::Fault(fault) => Self::Fault(fault),
-            other => Self::Step(other),
-        }
-    }
 }
 
 impl Toolbox {

@@ -91,5 +91,5 @@ pub use toolcell_tool::{
     Claims, Draft, DraftError, Example, Expectation, IdPrefix, Lang, Language, NameError, Notes, SOURCE_LIMIT, Status,
     ToolId, ToolName, ToolSpec, headline,
 };
-pub use verify::{Proved, VerifyError, VerifyOptions};
+pub use verify::{Proved, Tried, VerifyError, VerifyOptions};
 pub use vet::{Refusal, VettedTool, vet};

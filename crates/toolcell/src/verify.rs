@@ -3,17 +3,20 @@
 //! Invariant: a tool is `passed` by evidence alone, which is kept, and was found in the cell under a permit as any run needs
 //! one. Each attempt leaves one record and one audit line; a tool whose trial was broken off is `unverified`.
 
-use std::borrow::Cow;
+mod error;
+
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use serde_json::Value;
-use toolcell_host::{CallError, CancelToken, ENGINE_VERSION, GUEST_DIGEST, Params};
+use toolcell_host::{CancelToken, ENGINE_VERSION, GUEST_DIGEST, Params};
 use toolcell_store::audit::Action;
-use toolcell_store::{Entry, Fault, Filter, ListError, Order, PAGE_LIMIT, Record, RecordError, StatusError};
-use toolcell_tool::{Example, Status, ToolName};
+use toolcell_store::{Entry, Fault, Filter, ListError, Order, PAGE_LIMIT, Record, RecordError};
+use toolcell_tool::{Example, Status};
+
+pub use error::VerifyError;
 
 use crate::find::FindToolError;
 use crate::gate::Person;
@@ -43,69 +46,6 @@ pub struct VerifyOptions {
 impl Default for VerifyOptions {
     fn default() -> Self {
         Self { caller: "host".to_owned(), cases: 256, seed: 0, cancel: None, person: None }
-    }
-}
-
-/// Why a tool was not tried.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum VerifyError {
-    /// It does not run, or must not.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// Something else is to be used.
-    #[error("`{0}` is deprecated")]
-    Deprecated(ToolName),
-    /// Its status changed meanwhile.
-    #[error(transparent)]
-    Status(StatusError),
-    /// It was broken off.
-    #[error("the trial was broken off")]
-    Cancelled,
-}
-
-impl VerifyError {
-    /// The stable code of this error.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Run(error) => error.code(),
-            Self::Deprecated(_) => "status-illegal",
-            Self::Status(error) => error.code(),
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    /// What to do next.
-    #[must_use]
-    pub fn hint(&self) -> Cow<'_, str> {
-        match self {
-            Self::Run(error) => error.hint(),
-            Self::Deprecated(_) => "verify what is used in its place".into(),
-            Self::Status(_) => "look at it with `toolcell show`, and verify it again".into(),
-            Self::Cancelled => "verify it again".into(),
-        }
-    }
-}
-
-impl From<Fault> for VerifyError {
-    fn from(fault: Fault) -> Self {
-        Self::Run(RunError::Fault(fault))
-    }
-}
-
-impl From<CallError> for VerifyError {
-    fn from(error: CallError) -> Self {
-        Self::Run(RunError::Call(error))
-    }
-}
-
-impl From<StatusError> for VerifyError {
-    fn from(error: StatusError) -> Self {
-        match error {
-            StatusError::Fault(fault) => fault.into(),
-            other => Self::Status(other),
-        }
     }
 }
 
@@ -159,11 +99,7 @@ impl Toolbox {
     ///
     /// # Errors
     /// Those of the disk; why one tool was not tried is in the answer.
-    pub fn verify_all(
-        &self,
-        options: &VerifyOptions,
-        tell: &(dyn Fn(Proved<'_>) + Sync),
-    ) -> Result<Vec<(Entry, Result<Proof, VerifyError>)>, Fault> {
+    pub fn verify_all(&self, options: &VerifyOptions, tell: &(dyn Fn(Proved<'_>) + Sync)) -> Result<Vec<Tried>, Fault> {
         let entries = self.to_be_verified()?;
         let next = AtomicUsize::new(0);
         let done = std::sync::Mutex::new(Vec::new());
@@ -310,6 +246,9 @@ impl Toolbox {
         Ok(permit)
     }
 }
+
+/// A tool, and what came of trying it.
+pub type Tried = (Entry, Result<Proof, VerifyError>);
 
 /// A tool that was tried, while others still are.
 #[derive(Clone, Copy)]

@@ -18,6 +18,7 @@ mod memory;
 mod node;
 mod operations;
 mod process;
+mod reflection;
 mod store;
 mod table;
 
@@ -25,7 +26,8 @@ use table::Table;
 use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Sandbox, SandboxConfig};
 
 /// What can be measured alone: `cargo bench --bench ratios -- cpu deadline`.
-const SECTIONS: [&str; 8] = ["memory", "calls", "cpu", "deadline", "analysis", "process", "store", "operations"];
+const SECTIONS: [&str; 9] =
+    ["memory", "calls", "cpu", "deadline", "analysis", "process", "store", "operations", "reflection"];
 
 fn main() {
     // Cargo adds options of its own.
@@ -62,6 +64,10 @@ fn main() {
     }
     if wanted("operations") {
         operations::measure(&mut table);
+    }
+
+    if wanted("reflection") {
+        reflection::measure(&mut table);
     }
 
     let image = sandbox.image().name();

@@ -38,9 +38,10 @@ fn the_sandbox_is_entered_in_one_place() {
     assert_eq!(sources_with("sandbox.call("), cell);
     assert_eq!(sources_with(".prepare("), cell);
     assert_eq!(sources_with("Sandbox::new("), [PathBuf::from("crates/toolcell/src/toolbox.rs")]);
-    // Who enters it: a stored tool, a draft, a trial of a tool, what an example says of a result. Who only evaluates: a factory, to be told what its tool takes.
+    // Who enters it: a stored tool, a draft, a trial of a tool, what an example says of a
+    // result, two tools that are compared (where both would run without anybody being asked). Who only evaluates: a factory, to be told what its tool takes.
     let of = |names: &[&str]| names.iter().map(|name| Path::new("crates/toolcell/src").join(name)).collect::<Vec<_>>();
-    assert_eq!(sources_with("self.enter("), of(&["exec.rs", "proof/predicate.rs", "run.rs"]));
+    assert_eq!(sources_with("self.enter("), of(&["alike/probe.rs", "exec.rs", "proof/predicate.rs", "run.rs"]));
     assert_eq!(sources_with("toolbox.enter"), of(&["proof/trial.rs"]));
     assert_eq!(sources_with("self.evaluate("), of(&["cell.rs", "create.rs"]));
     // What admits is a permit, and it is made in one place.

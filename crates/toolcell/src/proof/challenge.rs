@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use toolcell_host::{Budget, CallError, Outcome};
 use toolcell_tool::{Claims, canonical};
 
-use super::trial::returned;
+use super::trial::{Wrong, returned};
 use super::{Check, Counterexample, Inputs, Trial, Trying};
 use crate::claim::Returns;
 
@@ -24,17 +24,9 @@ const SHRINKS: u32 = 1_000;
 /// How often where each call burns all it may.
 const DEAR_SHRINKS: u32 = 64;
 
-/// What is wrong, and with what.
-#[derive(Debug, Clone)]
-struct Wrong {
-    kind: String,
-    message: String,
-    place: Option<(u32, u32)>,
-}
-
 /// What was seen while inputs were tried.
 #[derive(Default)]
-struct Seen {
+struct Tries {
     runs: Cell<u64>,
     /// Calls that the tool ended with an error of its own.
     refused: Cell<u64>,
@@ -56,35 +48,34 @@ pub(crate) fn challenge(
     seed: u64,
 ) -> Result<(Check, Option<Counterexample>), CallError> {
     let returns = Returns::of(claims);
-    let seen = Seen::default();
+    let tries = Tries::default();
     let config =
         Config { cases, max_shrink_iters: SHRINKS, failure_persistence: None, verbose: 0, ..Config::default() };
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &key));
-    let tried =
-        runner.run(&inputs.strategy(), |parameters| match try_one(trial, &returns, claims, &seen, &parameters) {
+    let ended =
+        runner.run(&inputs.strategy(), |parameters| match try_one(trial, &returns, claims, &tries, &parameters) {
             Ok(None) => Ok(()),
-            Ok(Some(wrong)) => seen.is_wrong(wrong, parameters),
+            Ok(Some(wrong)) => tries.is_wrong(wrong, parameters),
             Err(error) => {
-                seen.broken.borrow_mut().get_or_insert(error);
+                tries.broken.borrow_mut().get_or_insert(error);
                 Ok(())
             }
         });
-    if let Some(error) = seen.broken.into_inner() {
+    if let Some(error) = tries.broken.into_inner() {
         return Err(error);
     }
-    let (runs, fuel) = (seen.runs.get(), seen.fuel.get());
-    let (Err(TestError::Fail(_, parameters)), Some(wrong)) = (tried, seen.last.into_inner()) else {
-        return Ok((Check::passed(Trying::Challenger, runs, fuel, said(runs, seen.refused.get(), claims)), None));
+    let (runs, fuel) = (tries.runs.get(), tries.fuel.get());
+    let (Err(TestError::Fail(_, parameters)), Some(wrong)) = (ended, tries.last.into_inner()) else {
+        return Ok((Check::passed(Trying::Challenger, runs, fuel, said(runs, tries.refused.get(), claims)), None));
     };
-    let found_with = seen.first.into_inner().map(|(_, with)| with).filter(|with| *with != parameters);
+    let found_with = tries.first.into_inner().map(|(_, with)| with).filter(|with| *with != parameters);
     let check = Check::failed(Trying::Challenger, runs, fuel, wrong.message.clone());
-    let Wrong { kind, message, place } = wrong;
-    Ok((check, Some(Counterexample { check: Trying::Challenger, kind, message, parameters, found_with, place })))
+    Ok((check, Some(wrong.with(Trying::Challenger, parameters, found_with))))
 }
 
-impl Seen {
+impl Tries {
     /// Notes what is wrong. While an input is made smaller, something else that is wrong does not count.
     fn is_wrong(&self, wrong: Wrong, parameters: Value) -> Result<(), TestCaseError> {
         let mut first = self.first.borrow_mut();
@@ -103,39 +94,39 @@ fn try_one(
     trial: &Trial<'_>,
     returns: &Returns,
     claims: &Claims,
-    seen: &Seen,
+    tries: &Tries,
     parameters: &Value,
 ) -> Result<Option<Wrong>, CallError> {
     let is_cancelled = trial.cancel.is_some_and(toolcell_host::CancelToken::is_cancelled);
-    if is_cancelled || seen.broken.borrow().is_some() || seen.dear.get() >= DEAR_SHRINKS {
+    if is_cancelled || tries.broken.borrow().is_some() || tries.dear.get() >= DEAR_SHRINKS {
         return Ok(None);
     }
     let Ok(args) = trial.schema.check_value(parameters.clone()) else { return Ok(None) };
     let ordinary = trial.budget();
     let budget = Budget { fuel: ordinary.fuel.min(FUEL), deadline: ordinary.deadline.min(DEADLINE), ..ordinary };
     let report = trial.call(Trying::Challenger, args.clone(), budget)?;
-    seen.runs.set(seen.runs.get() + 1);
-    seen.fuel.set(seen.fuel.get().max(report.usage.fuel));
+    tries.runs.set(tries.runs.get() + 1);
+    tries.fuel.set(tries.fuel.get().max(report.usage.fuel));
     if let Outcome::Stopped(_) = report.outcome {
-        seen.dear.set(seen.dear.get() + 1);
+        tries.dear.set(tries.dear.get() + 1);
     }
-    if let Some((kind, message, place)) = trial.fault(&report) {
-        return Ok(Some(Wrong { kind, message, place }));
+    if let Some(wrong) = trial.fault(&report) {
+        return Ok(Some(wrong));
     }
     let Some(result) = returned(&report) else {
-        seen.refused.set(seen.refused.get() + 1);
+        tries.refused.set(tries.refused.get() + 1);
         return Ok(None);
     };
     if let Err(error) = returns.passes(&result) {
         let message = format!("its result is not what it claims: {}", error.detail());
-        return Ok(Some(Wrong { kind: "result-mismatch".to_owned(), message, place: None }));
+        return Ok(Some(Wrong::new("result-mismatch", message)));
     }
     // Every fourth is called again: what depends on more than its input differs soon.
-    if seen.runs.get() % 4 == 1 {
+    if tries.runs.get() % 4 == 1 {
         let again = trial.call(Trying::Challenger, args.clone(), budget)?;
         if (&again.outcome, again.usage.fuel) != (&report.outcome, report.usage.fuel) {
             let message = "the same parameters give another result, or burn other fuel".to_owned();
-            return Ok(Some(Wrong { kind: "not-deterministic".to_owned(), message, place: None }));
+            return Ok(Some(Wrong::new("not-deterministic", message)));
         }
     }
     match &claims.idempotent {
@@ -152,7 +143,7 @@ fn not_idempotent(
     result: &Value,
     budget: Budget,
 ) -> Result<Option<Wrong>, CallError> {
-    let wrong = |message: String| Ok(Some(Wrong { kind: "not-idempotent".to_owned(), message, place: None }));
+    let wrong = |message: String| Ok(Some(Wrong::new("not-idempotent", message)));
     // A result that has a field of that name means that field.
     let part = |result: &Value| result.get(name).unwrap_or(result).clone();
     let once = part(result);

@@ -9,8 +9,10 @@ use super::challenge::short;
 use super::{Check, Trying};
 use crate::params::Schema;
 
+/// Makes a value.
+type Made = fn() -> Value;
 /// A value of each kind that cannot be taken for one of another.
-const KINDS: [(&str, fn() -> Value); 5] = [
+const KINDS: [(&str, Made); 5] = [
     ("object", || json!({ "no such field": [1] })),
     ("array", || json!([["no such item"]])),
     ("string", || json!("no such text")),

@@ -5,7 +5,7 @@ use toolcell_host::{CallError, Outcome, Report};
 use toolcell_tool::{Claims, Example, Expectation, canonical};
 
 use super::challenge::short;
-use super::trial::{Image, returned};
+use super::trial::{Image, Wrong, returned};
 use super::{Check, Counterexample, Trial, Trying};
 use crate::claim::Returns;
 use crate::params::Args;
@@ -31,7 +31,7 @@ pub(crate) fn examples(
         let wrong = match trial.schema.check_value(example.parameters.clone()) {
             Err(error) => {
                 let what = format!("what is declared refuses its parameters, which do not reach the tool: {error}");
-                Some(("parameters-invalid".to_owned(), what, None))
+                Some(Wrong::new("parameters-invalid", what))
             }
             Ok(args) => {
                 let report = trial.call(Trying::Examples, args.clone(), trial.budget())?;
@@ -41,13 +41,10 @@ pub(crate) fn examples(
                 wrong
             }
         };
-        if let Some((kind, what, place)) = wrong {
-            let message = format!("example {}: {what}", at + 1);
-            let runs = shown.len() as u64;
-            let check = Check::failed(Trying::Examples, runs, fuel, message.clone());
-            let parameters = example.parameters.clone();
-            let found = Counterexample { check: Trying::Examples, kind, message, parameters, found_with: None, place };
-            return Ok((check, Some(found), shown));
+        if let Some(wrong) = wrong {
+            let wrong = Wrong { message: format!("example {}: {}", at + 1, wrong.message), ..wrong };
+            let check = Check::failed(Trying::Examples, shown.len() as u64, fuel, wrong.message.clone());
+            return Ok((check, Some(wrong.with(Trying::Examples, example.parameters.clone(), None)), shown));
         }
     }
     let telling = examples.iter().filter(|example| example.expect != Expectation::Returns).count();
@@ -58,8 +55,6 @@ pub(crate) fn examples(
     Ok((check, None, shown))
 }
 
-type Wrong = (String, String, Option<(u32, u32)>);
-
 /// What an example did that it should not.
 fn unlike(
     trial: &Trial<'_>,
@@ -67,7 +62,7 @@ fn unlike(
     returns: &Returns,
     report: &Report,
 ) -> Result<Option<Wrong>, CallError> {
-    let wrong = |kind: &str, what: String| Ok(Some((kind.to_owned(), what, None)));
+    let wrong = |kind: &str, what: String| Ok(Some(Wrong::new(kind, what)));
     if let Expectation::Throws(part) = &example.expect {
         return match &report.outcome {
             Outcome::Threw(thrown) if format!("{}: {}", thrown.name, thrown.message).contains(part.as_str()) => {
@@ -81,10 +76,7 @@ fn unlike(
         };
     }
     let result = match &report.outcome {
-        Outcome::Threw(thrown) => {
-            let what = format!("it throws {}: {}", thrown.name, thrown.message);
-            return Ok(Some(("threw".to_owned(), what, thrown.line.zip(thrown.column))));
-        }
+        Outcome::Threw(thrown) => return Ok(Some(Wrong::threw(thrown))),
         Outcome::Stopped(stop) => return wrong(stop.code(), format!("it is stopped: {stop}")),
         Outcome::Returned(_) => returned(report).unwrap_or(Value::Null),
     };
@@ -110,9 +102,11 @@ pub(crate) fn determinism(trial: &Trial<'_>, shown: &[Shown]) -> Result<(Check, 
         return Ok((Check::skipped(Trying::Determinism, "there is no example to run twice"), None));
     }
     let (mut runs, mut fuel, mut interpreted) = (0, 0, 0);
+    // Where there is no room for it, what runs twice says what can be said.
+    let missing = trial.toolbox.interpreter().err();
     for Shown { args, report } in shown {
         let mut images = vec![(Image::Own, "the second time")];
-        if report.usage.fuel + report.usage.load_fuel <= INTERPRETED_FUEL {
+        if missing.is_none() && report.usage.fuel + report.usage.load_fuel <= INTERPRETED_FUEL {
             images.push((Image::Interpreter, "on the interpreter"));
         }
         for (image, when) in images {
@@ -129,19 +123,14 @@ pub(crate) fn determinism(trial: &Trial<'_>, shown: &[Shown]) -> Result<(Check, 
             };
             let parameters = serde_json::from_str(args.params().as_str()).unwrap_or_default();
             let check = Check::failed(Trying::Determinism, runs, fuel, what.clone());
-            let kind = "not-deterministic".to_owned();
-            let found = Counterexample {
-                check: Trying::Determinism,
-                kind,
-                message: what,
-                parameters,
-                found_with: None,
-                place: None,
-            };
+            let found = Wrong::new("not-deterministic", what).with(Trying::Determinism, parameters, None);
             return Ok((check, Some(found)));
         }
     }
-    let says = format!("same results and fuel, {interpreted} of {runs} on the interpreter");
+    let says = match missing {
+        Some(why) => format!("same results and fuel; the interpreter does not start here: {why}"),
+        None => format!("same results and fuel, {interpreted} of {runs} on the interpreter"),
+    };
     Ok((Check::passed(Trying::Determinism, runs, fuel, says), None))
 }
 

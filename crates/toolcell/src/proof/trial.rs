@@ -10,7 +10,7 @@ use serde_json::Value;
 use toolcell_host::{Budget, CallError, CancelToken, Outcome, Place, Report, Run, Stop, Thrown, WhenFull};
 use toolcell_store::Entry;
 
-use super::{Kept, RECEIPTS_LIMIT, Receipt, Trying};
+use super::{Counterexample, Kept, RECEIPTS_LIMIT, Receipt, Trying};
 use crate::cell::Code;
 use crate::params::{Args, Schema};
 use crate::permit::Permit;
@@ -37,6 +37,34 @@ pub(crate) struct Trial<'a> {
     pub(crate) at: Duration,
     pub(crate) cancel: Option<&'a CancelToken>,
     pub(crate) receipts: RefCell<Vec<Receipt>>,
+}
+
+/// What is wrong with a run.
+#[derive(Debug, Clone)]
+pub(crate) struct Wrong {
+    /// In a word.
+    pub(crate) kind: String,
+    /// In a sentence.
+    pub(crate) message: String,
+    /// Line and column of the source.
+    pub(crate) place: Option<(u32, u32)>,
+}
+
+impl Wrong {
+    pub(crate) fn new(kind: &str, message: String) -> Self {
+        Self { kind: kind.to_owned(), message, place: None }
+    }
+
+    pub(crate) fn threw(thrown: &Thrown) -> Self {
+        let message = format!("it throws {}: {}", thrown.name, thrown.message);
+        Self { place: thrown.line.zip(thrown.column), ..Self::new("threw", message) }
+    }
+
+    /// The input that shows it.
+    pub(crate) fn with(self, check: Trying, parameters: Value, found_with: Option<Value>) -> Counterexample {
+        let Self { kind, message, place } = self;
+        Counterexample { check, kind, message, parameters, found_with, place }
+    }
 }
 
 /// On which image a trial runs.
@@ -101,19 +129,16 @@ impl Trial<'_> {
 
     /// What is wrong with a run that took parameters which the tool declares that it takes, in a word and in a sentence.
     /// That the tool refuses them with an error of its own is its right.
-    pub(crate) fn fault(&self, report: &Report) -> Option<(String, String, Option<(u32, u32)>)> {
+    pub(crate) fn fault(&self, report: &Report) -> Option<Wrong> {
         match &report.outcome {
             Outcome::Threw(thrown) if is_deliberate(thrown, self.tool.spec().source()) => None,
-            Outcome::Threw(thrown) => {
-                let said = format!("it throws {}: {}", thrown.name, thrown.message);
-                Some(("threw".to_owned(), said, thrown.line.zip(thrown.column)))
-            }
+            Outcome::Threw(thrown) => Some(Wrong::threw(thrown)),
             Outcome::Stopped(Stop::Cancelled) => None,
-            Outcome::Stopped(stop) => Some((stop.code().to_owned(), format!("it is stopped: {stop}"), None)),
+            Outcome::Stopped(stop) => Some(Wrong::new(stop.code(), format!("it is stopped: {stop}"))),
             Outcome::Returned(_) => {
                 let lost = report.warnings.iter().find(|warning| warning.place == Place::Result)?;
                 let place = if lost.path.is_empty() { "the result".to_owned() } else { format!("`{}`", lost.path) };
-                Some(("result-not-json".to_owned(), format!("{place}: {}", lost.message), None))
+                Some(Wrong::new("result-not-json", format!("{place}: {}", lost.message)))
             }
         }
     }

@@ -21,7 +21,13 @@ impl Reflected {
         let task: String = task.chars().take(TASK).collect();
         let count = self.failed_attempts;
         let (recommended, next) = (self.recommended(lang), self.next(lang));
-        let reason = self.reason(lang);
+        // The documents print one sentence where nothing is recommended; what speaks against it is in the value.
+        let reason = match (&self.reflection.decision, lang) {
+            (Decision::None, Lang::Ja) => "ツール生成の条件を満たしていません".to_owned(),
+            (Decision::None, Lang::En) => "the conditions for making a tool are not met".to_owned(),
+            (Decision::None, Lang::Zh) => "不满足生成工具的条件".to_owned(),
+            _ => self.reason(lang),
+        };
         let head = match lang {
             Lang::Ja => format!(
                 "# ツール生成反省\n\n## タスク分析\n- 説明: {task}...\n- 失敗回数: {count}\n\n## 推奨: {recommended}\n- 理由: {reason}"

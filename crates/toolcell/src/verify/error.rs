@@ -1,0 +1,72 @@
+//! Why a tool was not tried.
+
+use std::borrow::Cow;
+
+use toolcell_host::CallError;
+use toolcell_store::{Fault, StatusError};
+use toolcell_tool::ToolName;
+
+use crate::run::RunError;
+
+/// Why a tool was not tried.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VerifyError {
+    /// It does not run, or must not.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Something else is to be used.
+    #[error("`{0}` is deprecated")]
+    Deprecated(ToolName),
+    /// Its status changed meanwhile.
+    #[error(transparent)]
+    Status(StatusError),
+    /// It was broken off.
+    #[error("the trial was broken off")]
+    Cancelled,
+}
+
+impl VerifyError {
+    /// The stable code of this error.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Run(error) => error.code(),
+            Self::Deprecated(_) => "status-illegal",
+            Self::Status(error) => error.code(),
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub fn hint(&self) -> Cow<'_, str> {
+        match self {
+            Self::Run(error) => error.hint(),
+            Self::Deprecated(_) => "verify what is used in its place".into(),
+            Self::Status(_) => "look at it with `toolcell show`, and verify it again".into(),
+            Self::Cancelled => "verify it again".into(),
+        }
+    }
+}
+
+impl From<Fault> for VerifyError {
+    fn from(fault: Fault) -> Self {
+        Self::Run(RunError::Fault(fault))
+    }
+}
+
+impl From<CallError> for VerifyError {
+    fn from(error: CallError) -> Self {
+        Self::Run(RunError::Call(error))
+    }
+}
+
+impl From<StatusError> for VerifyError {
+    fn from(error: StatusError) -> Self {
+        match error {
+            StatusError::Fault(fault) => fault.into(),
+            other => Self::Status(other),
+        }
+    }
+}

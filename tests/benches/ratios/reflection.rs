@@ -1,0 +1,101 @@
+//! What it takes to say whether a tool is worth making, and to prove one.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+use toolcell::reflection::{Occasion, Operation, Thresholds, reflect};
+use toolcell::store::{Durability, Settings, Store};
+use toolcell::{CreateTool, ReflectOnTask, Toolbox, ToolboxConfig, VerifyOptions, read_request};
+
+use crate::measure::Series;
+use crate::table::{Figure, Row, Table, Target};
+
+/// Tasks of the kinds that there are, in three languages.
+const TASKS: [&str; 6] = [
+    "Convert the CSV exports of the branches to JSON and check that each record has a date. Two of them are large.",
+    "複数のCSVファイルをJSONに変換し、日付の形式が正しいかどうかを確認してください。",
+    "把各分店导出的CSV文件转换成JSON，并核对每条记录的日期格式。",
+    "Fix the typo in the third line of the README; no need to convert anything again.",
+    "READMEの三行目の誤字を直してください。変換は不要です。",
+    "请修改说明文件第三行的错字，不需要再转换。",
+];
+/// How many operations there are in a history.
+const HISTORY: usize = 200;
+/// How many tools there are to search.
+const TOOLS: usize = 10_000;
+
+pub(crate) fn measure(table: &mut Table) {
+    table.section("reflection and proof");
+    let history: Vec<Operation> = (0..HISTORY).map(operation).collect();
+    let mut reflected = Series::default();
+    for _ in 0..200 {
+        for task in TASKS {
+            let occasion = Occasion { task, result: "done", failed_attempts: 0, history: &history, known: &[] };
+            reflected.time(1, || reflect(&occasion, &Thresholds::default()));
+        }
+    }
+    let row = Row::new("reflect on a task, history of 200 operations, median", reflected.median());
+    table.row(row.target(Target::AtMost(Figure::Time(1e-3))));
+    table.row(Row::new("  p99", reflected.p99()));
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let settings = Settings { durability: Durability::Unsynced, tool_limit: None, ..Settings::default() };
+    let store = Store::open(folder.path(), &settings).unwrap();
+    let toolbox = Toolbox::with_store(store, ToolboxConfig::default()).unwrap();
+    proof(table, &toolbox);
+    searched(table, &toolbox);
+}
+
+fn operation(number: usize) -> Operation {
+    let arguments = json!({ "path": format!("{number}.csv"), "lines": [number, 2], "options": { "strict": true } });
+    Operation { name: format!("operation_{}", number % 40), arguments, ..Operation::default() }
+}
+
+fn proof(table: &mut Table, toolbox: &Toolbox) {
+    toolbox
+        .create(&CreateTool {
+            name: "slugify".to_owned(),
+            description: "Makes a slug of a title".to_owned(),
+            code: "const execute = ({ title }: { title: string }) => title.toLowerCase().replace(/[^a-z0-9]+/g, '-')"
+                .to_owned(),
+            parameters: json!({ "title": { "type": "string", "description": "a title", "required": true } }),
+            examples: vec![json!({ "parameters": { "title": "Hello World" }, "result": "hello-world" })],
+            returns: Some(json!({ "type": "string" })),
+            ..CreateTool::default()
+        })
+        .unwrap();
+    let mut verified = Series::default();
+    for _ in 0..20 {
+        verified.time(1, || toolbox.verify("slugify", &VerifyOptions::default()).unwrap());
+    }
+    table.row(Row::new("prove a small tool, 256 inputs, median", verified.median()));
+}
+
+/// Tools that are about two of a hundred things each.
+fn searched(table: &mut Table, toolbox: &Toolbox) {
+    let words: Vec<String> = (0..100).map(|number| format!("thing{number}")).collect();
+    for number in 0..TOOLS {
+        let (one, other) = (&words[number % 100], &words[number / 100]);
+        let code = format!("const execute = () => {number}");
+        let description = format!("Converts the {one} of a report to the {other} of a table, number {number}");
+        let name = format!("tool_{number}");
+        toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() }).unwrap();
+    }
+    let mut filled = Series::default();
+    filled.time(1, || toolbox.search("thing1", 10).unwrap());
+    table.row(Row::new("index 10,000 tools, once", filled.median()));
+    let mut searched = Series::default();
+    let queries: BTreeSet<String> =
+        (0..40).map(|number| format!("convert the thing{number} of my report to a thing{}", number + 1)).collect();
+    for query in &queries {
+        searched.time(1, || toolbox.search(query, 8).unwrap());
+    }
+    let row = Row::new("search 10,000 tools, p99", searched.p99());
+    table.row(row.target(Target::AtMost(Figure::Time(10e-3))));
+    let mut reflected = Series::default();
+    for task in TASKS {
+        let request = json!({ "task_description": task, "last_tool_result": "" }).to_string();
+        let request: ReflectOnTask = read_request(&request).unwrap();
+        reflected.time(1, || toolbox.reflect(&request).unwrap());
+    }
+    table.row(Row::new("tool_reflection with 10,000 tools, recorded, median", reflected.median()));
+}
