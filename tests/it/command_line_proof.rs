@@ -74,7 +74,7 @@ fn verify_all_tells_of_each_tool_and_its_status_is_the_worst() {
     let verdicts: Vec<&Value> = tools["tools"].as_array().unwrap().iter().map(|tool| &tool["verdict"]).collect();
     assert_eq!(verdicts, [&json!("failed"), &json!("failed")]);
     assert_eq!(desk.run(&["verify"]).status, 2);
-    refused(&desk.run(&["verify", "no_such_tool"]), 4, "tool-not-found");
+    refused(&desk.run(&["--json", "verify", "no_such_tool"]), 4, "tool-not-found");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolcell::store::{Mending, ToolRef, fsck};
-use toolcell::{CreateTool, Created, Status, read_request};
+use toolcell::{CreateTool, Created, Lang, Status, read_request};
 
 use super::{Host, refused, value};
 use crate::shelf::{files_below, overwrite};
@@ -273,4 +273,39 @@ fn what_is_no_identifier_finds_nothing() {
         let error = host.delete(&json!({ "tool_id": id, "confirm": true })).unwrap_err();
         assert_eq!(error.code(), "tool-not-found", "{id}");
     }
+}
+
+// Row 211 of the feature table.
+#[test]
+fn where_the_policy_wants_each_thing_once_what_does_the_same_is_refused() {
+    let twice = |name: &str, code: &str, parameter: &str| {
+        fields(&json!({ "name": name, "code": code, "description": "Doubles a number",
+            "parameters": { parameter: { "type": "number", "description": "a number", "required": true } } }))
+    };
+    let (one, two) =
+        (twice("double", "const execute = ({ n }) => 2 * n", "n"), "const execute = (p) => p.value + p.value");
+    let told = Host::new();
+    told.create(&one).unwrap();
+    let created = told.create(&twice("add_to_itself", two, "value")).unwrap();
+    let alike = &created.alike[0];
+    assert_eq!((alike.entry.name.as_str(), &alike.parameters), ("double", &vec![("value".to_owned(), "n".to_owned())]));
+    assert!(created.to_text(Lang::En).contains("\nNote: the tool `double` (dt_"), "{}", created.to_text(Lang::En));
+    // A new version of a tool is none of it.
+    let again = told.create(&fields(&json!({ "name": "double", "code": two.replace("value", "n"), "replace": true,
+        "description": "Doubles a number", "parameters": one["parameters"] })));
+    assert!(again.unwrap().alike.iter().all(|alike| alike.entry.name.as_str() != "double"));
+    let strict = Host::under("[store]\nduplicates = \"refuse\"");
+    strict.create(&one).unwrap();
+    let refused = strict.create(&twice("add_to_itself", two, "value")).unwrap_err();
+    assert_eq!(refused.code(), "tool-duplicate");
+    assert!(refused.to_string().starts_with("`double` (dt_"), "{refused}");
+    assert!(refused.hint().contains("run `double`"), "{}", refused.hint());
+    assert!(strict.create(&twice("triple", "const execute = (p) => 3 * p.value", "value")).is_ok());
+    let free = Host::under("[store]\nduplicates = \"allow\"");
+    free.create(&one).unwrap();
+    assert!(free.create(&twice("add_to_itself", two, "value")).unwrap().alike.is_empty());
+    // What would not run without somebody's word is not run to be compared.
+    let careful = Host::under("[approval]\nmode = \"ask\"");
+    careful.create(&one).unwrap();
+    assert!(careful.create(&twice("add_to_itself", two, "value")).unwrap().alike.is_empty());
 }

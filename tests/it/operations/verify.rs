@@ -271,3 +271,23 @@ fn examples_and_claims_that_are_none_are_refused_by_their_number() {
     );
     refused(json!({ "idempotent": "m" }), "the claims cannot be kept: `idempotent` names `m`, and the tool takes n");
 }
+
+#[test]
+fn a_tool_whose_trial_was_killed_is_unverified_when_the_store_is_opened_next() {
+    let mut host = Host::under(AUTO);
+    host.create(&doubled(&json!({}))).unwrap();
+    let entry = host.store().find(&toolcell::store::ToolRef::parse("doubled").unwrap()).unwrap();
+    host.store().set_status(entry.id, Status::Pending).unwrap();
+    // What a process leaves that is killed: a run that was begun.
+    let begun = host.store().begin_run(|run| {
+        json!({ "run": run.to_string(), "action": "verify_tool", "caller": "cli", "name": "doubled",
+            "at": "2026-02-18T09:00:00Z", "blake3": "", "bytes": 2 })
+        .to_string()
+        .into_bytes()
+    });
+    drop(begun.unwrap());
+    host.reopen();
+    assert_eq!(status(&host, "doubled"), Status::Unverified);
+    let line = host.lines().pop().unwrap();
+    assert_eq!((line.action.as_str(), line.error.as_deref()), ("verify_tool", Some("interrupted")));
+}

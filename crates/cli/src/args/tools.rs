@@ -191,6 +191,7 @@ impl Sort {
 
 #[derive(Debug, clap::Args)]
 #[command(
+    override_usage = "toolcell verify <TOOL>\n       toolcell verify --all",
     after_help = "Examples:\n  toolcell verify average\n  toolcell verify --all\n  toolcell verify average --cases 2000 --seed 7 --json\n\n\
     A tool passes that does what its examples say, always the same, with room to spare, whose parameters are enforced, and\n\
     that bears whatever it declares that it takes. What is found against it is shown as small as it can be.\n\

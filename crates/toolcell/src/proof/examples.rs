@@ -50,7 +50,9 @@ pub(crate) fn examples(
     let telling = examples.iter().filter(|example| example.expect != Expectation::Returns).count();
     let check = match telling {
         0 => Check::skipped(Trying::Examples, "no example says what it should do"),
-        many => Check::passed(Trying::Examples, shown.len() as u64, fuel, format!("{many} do what they say")),
+        many => {
+            Check::passed(Trying::Examples, shown.len() as u64, fuel, format!("{many} of {many} come out as they say"))
+        }
     };
     Ok((check, None, shown))
 }
