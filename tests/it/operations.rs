@@ -6,6 +6,7 @@
 mod attempts;
 mod create;
 mod delete;
+mod duplicates;
 mod gates;
 mod list;
 mod parameters;

@@ -3,11 +3,17 @@
 //! Invariant: what is compared runs in the cell with nothing granted and little of everything, and its answers reach nobody.
 //! Names count for nothing: those of tools, of parameters, and of the fields of results may differ.
 //!
-//! The method is testing on inputs that are made of what either tool declares and says (differential testing, McKeeman 1998).
+//! The method is testing on inputs that are made of what either tool declares and says (differential testing, `McKeeman` 1998).
 
 mod agree;
 mod candidates;
+mod dice;
+mod mutate;
 mod probe;
+mod sense;
+mod stamps;
+
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 use toolcell_host::CallError;
@@ -17,16 +23,23 @@ use toolcell_tool::Status;
 use crate::params::Schema;
 use crate::toolbox::Toolbox;
 use crate::vet::VettedTool;
-use agree::{Answer, agree};
+use agree::{Answer, Pair, agree};
 pub(crate) use candidates::signature;
+use dice::Dice;
+use mutate::changed;
 use probe::{Probe, Told};
 
 /// How many inputs tell quickly that two tools are different.
 const FIRST: usize = 12;
 /// How many answers there have to be that are results, and how many different ones, for anything to be said.
 const TELLING: (usize, usize) = (12, 2);
+/// How many inputs are made in the end of those that both took.
+const NEAR: usize = 200;
 /// In how many ways parameters are told apart at most.
 const WAYS: usize = 24;
+
+/// Names of parameters, and what another tool calls those; or their kinds.
+type Names = Vec<(String, String)>;
 
 /// A stored tool that does the same as another.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,16 +114,11 @@ impl Toolbox {
 
     /// Whether two tools give the same answers, to how many inputs, and with which parameters of one for those of the other.
     /// `told` is what the first one answers.
-    fn alike(
-        &self,
-        one: &Probe<'_>,
-        told: &[Told],
-        other: &Probe<'_>,
-    ) -> Result<Option<(usize, Vec<(String, String)>)>, CallError> {
+    fn alike(&self, one: &Probe<'_>, told: &[Told], other: &Probe<'_>) -> Result<Option<(usize, Names)>, CallError> {
         let mut others = None;
         for way in ways(one, other) {
-            let (mut ones, mut answers) = (Vec::new(), Vec::new());
-            if !self.answers_alike(other, told, &way, &mut ones, &mut answers)? {
+            let Some(pairs) = self.answers_alike(other, told, &way)? else { continue };
+            if !is_telling(&pairs) {
                 continue;
             }
             // What the other one takes may show what the inputs of the first one do not.
@@ -118,42 +126,79 @@ impl Toolbox {
                 Some(told) => told,
                 None => others.insert(self.told(other)?),
             };
-            let back: Vec<(String, String)> = way.iter().map(|(name, called)| (called.clone(), name.clone())).collect();
-            if self.answers_alike(one, told_back, &back, &mut answers, &mut ones)? {
-                return Ok(Some((ones.len(), way)));
+            let back: Names = way.iter().map(|(name, called)| (called.clone(), name.clone())).collect();
+            let Some(pairs_back) = self.answers_alike(one, told_back, &back)? else { continue };
+            let mut all = pairs;
+            all.extend(pairs_back.into_iter().map(Pair::turned));
+            if !is_telling(&all) || !agree(&all) {
+                continue;
+            }
+            let known = told_back.iter().map(|told| renamed(&told.input, &back));
+            let known: Vec<Value> = told.iter().map(|told| told.input.clone()).chain(known).collect();
+            all.extend(self.near(one, other, &way, known)?);
+            if agree(&all) {
+                return Ok(Some((all.len(), way)));
             }
         }
         Ok(None)
     }
 
-    /// Whether a tool answers as another one did that was told by these names.
+    /// What a tool and another one answer that was told by these names, if that is the same.
     fn answers_alike(
         &self,
         tool: &Probe<'_>,
         told: &[Told],
         names: &[(String, String)],
-        ones: &mut Vec<Answer>,
-        others: &mut Vec<Answer>,
-    ) -> Result<bool, CallError> {
-        for (at, Told { input, answer }) in told.iter().enumerate() {
+    ) -> Result<Option<Vec<Pair>>, CallError> {
+        let mut pairs = Vec::new();
+        for Told { input, answer } in told {
             // What a tool does not take, or does not end, tells nothing.
-            let Some(said) = self.answer(tool, &renamed(input, names))? else { continue };
-            ones.push(answer.clone());
-            others.push(said);
-            if at + 1 == FIRST && !agree(ones, others) {
-                return Ok(false);
+            let Some(other) = self.answer(tool, &renamed(input, names))? else { continue };
+            pairs.push(Pair::new(input, answer.clone(), other));
+            if pairs.len() == FIRST && !agree(&pairs) {
+                return Ok(None);
             }
         }
-        let results = ones.iter().filter(|answer| matches!(answer, Answer::Returned(_))).count();
-        let mut different: Vec<String> = ones.iter().map(|answer| format!("{answer:?}")).collect();
-        different.sort_unstable();
-        different.dedup();
-        Ok(results >= TELLING.0 && different.len() >= TELLING.1 && agree(ones, others))
+        Ok(agree(&pairs).then_some(pairs))
+    }
+
+    /// What both answer to inputs that are made of those that both were told, and of those in turn whose answers are new.
+    fn near(
+        &self,
+        one: &Probe<'_>,
+        other: &Probe<'_>,
+        names: &[(String, String)],
+        mut known: Vec<Value>,
+    ) -> Result<Vec<Pair>, CallError> {
+        let (mut pairs, mut seen, mut dice) = (Vec::new(), BTreeSet::new(), Dice(3));
+        for _ in 0..NEAR {
+            let (Some(input), Some(with)) = (dice.pick(&known), dice.pick(&known)) else { break };
+            let input = one.sensible(changed(input, std::slice::from_ref(with), &mut dice));
+            let Some(ones) = self.answer(one, &input)? else { continue };
+            let Some(others) = self.answer(other, &renamed(&input, names))? else { continue };
+            let is_new = seen.insert(format!("{ones:?}"));
+            pairs.push(Pair::new(&input, ones, others));
+            if is_new {
+                known.push(input);
+            }
+        }
+        Ok(pairs)
     }
 }
 
+/// Whether answers say anything: there are results of tools that had something to do, and not always the same.
+fn is_telling(pairs: &[Pair]) -> bool {
+    let results = pairs.iter().filter(|pair| pair.is_full).filter_map(|pair| match &pair.one {
+        Answer::Returned(value) => Some(value.to_string()),
+        Answer::Threw => None,
+    });
+    let results: Vec<String> = results.collect();
+    let different: BTreeSet<&String> = results.iter().collect();
+    results.len() >= TELLING.0 && different.len() >= TELLING.1
+}
+
 /// The ways in which the parameters of one tool can be those of another: of the same kinds, those of the same name first.
-fn ways(one: &Probe<'_>, other: &Probe<'_>) -> Vec<Vec<(String, String)>> {
+fn ways(one: &Probe<'_>, other: &Probe<'_>) -> Vec<Names> {
     let (ones, others) = (one.parameters(), other.parameters());
     if ones.len() != others.len() || ones.is_empty() {
         return Vec::new();
@@ -163,12 +208,7 @@ fn ways(one: &Probe<'_>, other: &Probe<'_>) -> Vec<Vec<(String, String)>> {
     found
 }
 
-fn paired(
-    ones: &[(String, String)],
-    others: &[(String, String)],
-    pairs: &mut Vec<(String, String)>,
-    found: &mut Vec<Vec<(String, String)>>,
-) {
+fn paired(ones: &[(String, String)], others: &[(String, String)], pairs: &mut Names, found: &mut Vec<Names>) {
     let Some(((name, kind), rest)) = ones.split_first() else {
         found.push(pairs.clone());
         return;
@@ -179,7 +219,7 @@ fn paired(
         if found.len() >= WAYS {
             return;
         }
-        let left: Vec<(String, String)> = others.iter().filter(|(other, _)| other != called).cloned().collect();
+        let left: Names = others.iter().filter(|(other, _)| other != called).cloned().collect();
         pairs.push((name.clone(), called.clone()));
         paired(rest, &left, pairs, found);
         pairs.pop();

@@ -12,6 +12,8 @@ mod dictionary;
 mod enforced;
 mod examples;
 mod inputs;
+mod kinds;
+mod numbers;
 mod predicate;
 mod samples;
 mod strings;

@@ -1,6 +1,6 @@
 //! A tool that is compared: what it is given, and what it answers.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -8,7 +8,10 @@ use serde_json::Value;
 use toolcell_host::{Budget, CallError, NoOperations, Outcome, Run};
 use toolcell_tool::Example;
 
-use super::Answer;
+use super::agree::Answer;
+use super::dice::Dice;
+use super::mutate::{changed, related};
+use super::sense::{is_full, sensible};
 use crate::cell::Code;
 use crate::params::Schema;
 use crate::permit::Permit;
@@ -18,11 +21,15 @@ use crate::vet::VettedTool;
 
 /// What inputs are made from.
 const SEED: [u8; 32] = *b"toolcell 2026-11 compare tools  ";
-/// How many inputs are made.
-const MADE: usize = 2_000;
-/// How many of them are kept whose answers are results, how often the same result, and how many where the tool throws.
-const RESULTS: usize = 96;
-const ALIKE: usize = 12;
+/// How many inputs are made at most of what is declared, and how many of inputs that had new answers.
+const MADE: usize = 600;
+const CHANGED: usize = 700;
+/// How many results, of how many shapes, are enough before inputs are changed.
+const FRESH: usize = 80;
+const SHAPES: usize = 24;
+/// How many inputs are kept whose answers are results; of those, how many with each answer; and how many where the tool throws.
+const RESULTS: usize = 160;
+const ALIKE: usize = 24;
 const ERRORS: usize = 8;
 /// What one call may use.
 const FUEL: u64 = 200_000_000;
@@ -48,116 +55,149 @@ impl<'a> Probe<'a> {
 
     /// Inputs that it declares that it takes; the same ones each time.
     fn inputs(&self) -> Vec<Value> {
-        let nothing = Value::Null;
-        let dictionary = Dictionary::of(self.tool.spec().source());
-        let schema = self.schema.json_schema().unwrap_or(&nothing);
-        let strategy = Inputs::new(schema, &self.examples, &dictionary, Manner::Ordinary).strategy();
+        let mut dictionary = Dictionary::of(self.tool.spec().source());
+        let is_parameter = |name: &String| self.schema.parameters().iter().any(|one| one.name == *name);
+        dictionary.fields.retain(|name| !is_parameter(name));
+        // What a tool is about is what its parameters are about.
+        let mut schema = self.schema.json_schema().cloned().unwrap_or_default();
+        if let Value::Object(schema) = &mut schema {
+            schema.insert("description".to_owned(), self.tool.spec().name().as_str().into());
+        }
+        let strategy = Inputs::new(&schema, &self.examples, &dictionary, Manner::Ordinary).strategy();
         let config = Config { failure_persistence: None, ..Config::default() };
         let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &SEED));
+        let mut dice = Dice(1);
         let mut made = self.examples.clone();
         while let (true, Ok(tree)) = (made.len() < MADE, strategy.new_tree(&mut runner)) {
             let input = tree.current();
-            made.push(if made.len() % 2 == 0 { related(&input, made.len()) } else { input });
+            made.push(self.sensible(if made.len().is_multiple_of(2) { related(&input, &mut dice) } else { input }));
         }
         made
     }
-}
 
-/// The input with a parameter that is nearly another one of its kind: what compares, merges or looks things up shows what it
-/// does where its parameters have to do with each other.
-fn related(input: &Value, turn: usize) -> Value {
-    let Value::Object(fields) = input else { return input.clone() };
-    let mut fields = fields.clone();
-    let pairs = fields.iter().enumerate().flat_map(|(at, (name, value))| {
-        let alike = fields.iter().skip(at + 1).filter(move |(_, other)| kind(value) == kind(other));
-        alike.map(move |(other, _)| (name.clone(), other.clone()))
-    });
-    let pairs: Vec<(String, String)> = pairs.collect();
-    let Some((from, to)) = pairs.get(turn / 2 % pairs.len().max(1)) else { return input.clone() };
-    let changed = nearly(&fields[from], turn / 2);
-    fields.insert(to.clone(), changed);
-    Value::Object(fields)
-}
-
-fn kind(value: &Value) -> Option<u8> {
-    match value {
-        Value::String(_) => Some(0),
-        Value::Array(_) => Some(1),
-        Value::Object(_) => Some(2),
-        _ => None,
-    }
-}
-
-/// A value with one part of it gone, twice there, or changed with its neighbour.
-fn nearly(value: &Value, turn: usize) -> Value {
-    fn change<T: Clone>(parts: &mut Vec<T>, turn: usize) {
-        let at = turn / 3 % parts.len().max(1);
-        match turn % 3 {
-            0 if at + 1 < parts.len() => parts.swap(at, at + 1),
-            1 if at < parts.len() => {
-                parts.remove(at);
+    /// The input as it makes sense: an empty text says nothing where there is a default.
+    pub(super) fn sensible(&self, input: Value) -> Value {
+        let Value::Object(mut fields) = sensible(input) else { return Value::Null };
+        for parameter in self.schema.parameters().iter().filter(|one| one.default.is_some()) {
+            if fields.get(&parameter.name).and_then(Value::as_str) == Some("") {
+                fields.shift_remove(&parameter.name);
             }
-            _ => parts.extend(parts.get(at).cloned()),
         }
-    }
-    match value {
-        Value::String(text) if text.contains(['\n', ' ']) => {
-            let between = if text.contains('\n') { "\n" } else { " " };
-            let mut parts: Vec<&str> = text.split(between).collect();
-            change(&mut parts, turn);
-            Value::String(parts.join(between))
-        }
-        Value::String(text) => {
-            let mut signs: Vec<char> = text.chars().collect();
-            change(&mut signs, turn);
-            Value::String(signs.into_iter().collect())
-        }
-        Value::Array(items) => {
-            let mut items = items.clone();
-            change(&mut items, turn);
-            Value::Array(items)
-        }
-        Value::Object(fields) => {
-            let at = turn % fields.len().max(1);
-            let changed = |(place, (name, value)): (usize, (&String, &Value))| {
-                (name.clone(), if place == at { nearly(value, turn / 2) } else { value.clone() })
-            };
-            Value::Object(fields.iter().enumerate().map(changed).collect())
-        }
-        Value::Number(number) => Value::from(number.as_i64().map_or(1, |number| number.wrapping_add(1))),
-        other => other.clone(),
+        Value::Object(fields)
     }
 }
 
 /// An input, and what a tool answers.
+#[derive(Debug, Clone)]
 pub(super) struct Told {
     pub(super) input: Value,
     pub(super) answer: Answer,
 }
 
-impl Toolbox {
-    /// Inputs that show what a tool does: of many that are made those whose answers differ, results before errors.
-    pub(super) fn told(&self, probe: &Probe<'_>) -> Result<Vec<Told>, CallError> {
-        let (mut results, mut errors, mut seen) = (Vec::new(), Vec::new(), HashMap::new());
-        for input in probe.inputs() {
-            let Some(answer) = self.answer(probe, &input)? else { continue };
-            if answer == Answer::Threw {
-                if errors.len() < ERRORS {
-                    errors.push(Told { input, answer });
-                }
-                continue;
+/// What was found out about a tool.
+#[derive(Default)]
+struct Found {
+    /// Results that are new, by their shape; those that were there before; and errors.
+    new: BTreeMap<String, Vec<Told>>,
+    again: Vec<Told>,
+    errors: Vec<Told>,
+    /// How often each result was there.
+    seen: HashMap<String, usize>,
+    count: usize,
+}
+
+impl Found {
+    fn add(&mut self, input: Value, answer: Answer) {
+        let Answer::Returned(value) = &answer else {
+            if self.errors.len() < ERRORS {
+                self.errors.push(Told { input, answer });
             }
-            let times = seen.entry(format!("{answer:?}")).or_insert(0);
-            *times += 1;
-            if *times <= ALIKE {
-                results.push(Told { input, answer });
+            return;
+        };
+        let times = self.seen.entry(value.to_string()).or_insert(0);
+        *times += 1;
+        match *times {
+            1 => {
+                self.count += 1;
+                self.new
+                    .entry(format!("{}{}", is_full(&input), shape(value)))
+                    .or_default()
+                    .push(Told { input, answer });
             }
-            if results.len() >= RESULTS {
+            2..=ALIKE => self.again.push(Told { input, answer }),
+            _ => {}
+        }
+    }
+
+    /// An input to change: as often one of each shape of result.
+    fn parent(&self, dice: &mut Dice) -> Option<Value> {
+        let of_shape = self.new.values().nth(dice.below(self.new.len())).unwrap_or(&self.errors);
+        dice.pick(of_shape).map(|told| told.input.clone())
+    }
+
+    /// What tells most: some of each shape of result, then results that were there before, then errors.
+    fn chosen(mut self) -> Vec<Told> {
+        let mut chosen = Vec::new();
+        for at in 0.. {
+            let row: Vec<&Told> = self.new.values().filter_map(|told| told.get(at)).collect();
+            if row.is_empty() || chosen.len() >= RESULTS {
                 break;
             }
+            chosen.extend(row.into_iter().cloned());
         }
-        results.append(&mut errors);
-        Ok(results)
+        chosen.truncate(RESULTS);
+        self.again.truncate(RESULTS.saturating_sub(chosen.len()));
+        chosen.append(&mut self.again);
+        chosen.append(&mut self.errors);
+        chosen
+    }
+}
+
+/// What a result looks like from afar.
+fn shape(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => {
+            let number = number.as_f64().unwrap_or_default();
+            format!("{}{}", number.total_cmp(&0.0) as i8, number.fract() == 0.0)
+        }
+        Value::String(text) => format!("s{}", text.len().min(3)),
+        Value::Array(items) => {
+            let few: Vec<String> = items.iter().take(4).map(shape).collect();
+            format!("[{}]{}", few.join(","), items.len().min(5))
+        }
+        Value::Object(fields) => {
+            let few: Vec<String> =
+                fields.iter().take(8).map(|(name, value)| format!("{name}:{}", shape(value))).collect();
+            format!("{{{}}}", few.join(","))
+        }
+    }
+}
+
+impl Toolbox {
+    /// Inputs that show what a tool does: of those that are made, and of those that are made of the ones with new answers, the
+    /// ones whose answers differ, results before errors.
+    pub(super) fn told(&self, probe: &Probe<'_>) -> Result<Vec<Told>, CallError> {
+        let mut found = Found::default();
+        for input in probe.inputs() {
+            if found.count >= FRESH && found.new.len() >= SHAPES {
+                break;
+            }
+            if let Some(answer) = self.answer(probe, &input)? {
+                found.add(input, answer);
+            }
+        }
+        let mut dice = Dice(2);
+        for _ in 0..CHANGED {
+            let Some(input) = found.parent(&mut dice) else { break };
+            let others: Vec<Value> = found.parent(&mut dice).into_iter().collect();
+            let input = probe.sensible(changed(&input, &others, &mut dice));
+            if let Some(answer) = self.answer(probe, &input)? {
+                found.add(input, answer);
+            }
+        }
+        Ok(found.chosen())
     }
 
     /// What a tool answers; nothing where it does not take the input, or is stopped, or returns what JSON has no word for.

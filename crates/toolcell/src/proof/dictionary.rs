@@ -14,7 +14,7 @@ const MOST: usize = 64;
 pub(crate) struct Dictionary {
     /// Texts in quotes.
     pub(crate) texts: Vec<String>,
-    /// Names after a dot that are not called.
+    /// Names after a dot that are not called, and those that objects are taken apart by.
     pub(crate) fields: Vec<String>,
 }
 
@@ -49,7 +49,8 @@ fn unescaped(text: &str) -> String {
 /// `name` in `row.name`, where no parenthesis follows.
 fn fields(source: &str) -> Vec<String> {
     let mut found = BTreeSet::new();
-    for after in source.split('.').skip(1) {
+    // What is spread has three dots.
+    for after in source.replace("...", " ").split('.').skip(1) {
         let end =
             after.find(|sign: char| !(sign.is_alphanumeric() || sign == '_' || sign == '$')).unwrap_or(after.len());
         let (name, rest) = after.split_at(end);
@@ -58,7 +59,36 @@ fn fields(source: &str) -> Vec<String> {
             found.insert(name.to_owned());
         }
     }
-    found.into_iter().collect()
+    found.extend(apart(source));
+    found.into_iter().take(MOST).collect()
+}
+
+/// The names in `{ name, qty: count = 1 }` where that is followed by what is taken apart: `of`, `=`, `)` or `:`.
+fn apart(source: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for inside in source.split('{').skip(1) {
+        let Some((inside, after)) = inside.split_once('}') else { continue };
+        let after = after.trim_start();
+        let is_apart = after.starts_with("of ")
+            || (after.starts_with('=') && !after.starts_with("==") && !after.starts_with("=>"))
+            || after.starts_with(':')
+            || after.strip_prefix(')').is_some_and(|after| after.trim_start().starts_with(['=', '{']));
+        // What is declared of types has semicolons.
+        let names: Vec<&str> = inside
+            .split(',')
+            .map(|part| part.split([':', '=']).next().unwrap_or_default().trim())
+            .filter(|name| !name.is_empty())
+            .collect();
+        if is_apart && !inside.contains(';') && names.iter().all(|name| is_name(name)) {
+            found.extend(names.into_iter().map(str::to_owned));
+        }
+    }
+    found
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|sign: char| sign.is_alphabetic() || sign == '_')
+        && text.chars().all(|sign| sign.is_alphanumeric() || sign == '_')
 }
 
 #[cfg(test)]
@@ -71,5 +101,8 @@ mod tests {
         let found = Dictionary::of(source);
         assert_eq!(found.texts, ["\n", "it", "qty"]);
         assert_eq!(found.fields, ["price"]);
+        let source = "for (const { currency, value: n } of all) add({ sum: n }); rows.map(({ id = 1, }) => id); \
+                      const { a } = params; const f = (p: { b: string; c?: number }) => { return p }";
+        assert_eq!(Dictionary::of(source).fields, ["a", "currency", "id", "value"]);
     }
 }

@@ -9,44 +9,16 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::Union;
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Map, Value, json};
 
 use super::dictionary::Dictionary;
+use super::numbers::numbers;
 use super::{samples, strings};
 
 /// How deep values are nested at most.
 const DEPTH: usize = 5;
 /// How many items a list has where nothing is said.
 const ITEMS: usize = 6;
-/// Numbers at the borders of how computers count.
-const NUMBERS: [f64; 22] = [
-    0.0,
-    1.0,
-    -1.0,
-    2.0,
-    3.0,
-    10.0,
-    -7.0,
-    100.0,
-    0.5,
-    -0.5,
-    0.1,
-    1.005,
-    1e-7,
-    255.0,
-    256.0,
-    1e6,
-    2_147_483_647.0,
-    -2_147_483_649.0,
-    4_294_967_296.0,
-    9_007_199_254_740_991.0,
-    -9_007_199_254_740_991.0,
-    1e21,
-];
-
-/// Numbers as people have them.
-const ORDINARY: [f64; 16] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 12.0, 30.0, 100.0, 1000.0, 0.5, 2.5, 19.99, -1.0];
-
 /// How often something is made, and what.
 pub(super) type Choice<T> = (u32, BoxedStrategy<T>);
 
@@ -64,6 +36,10 @@ pub(crate) enum Manner {
 pub(super) struct Hint<'h> {
     pub(super) name: &'h str,
     pub(super) about: &'h str,
+    /// What is said about all of it.
+    pub(super) topic: &'h str,
+    /// By what it is decided which kind of thing a field holds that is not declared; 0 where each may hold any.
+    pub(super) turn: u32,
 }
 
 /// What parameters are made of.
@@ -93,7 +69,8 @@ impl<'a> Inputs<'a> {
     /// Parameters: made anew, or an example with some of its fields made anew.
     pub(crate) fn strategy(&self) -> BoxedStrategy<Value> {
         let seen: Vec<&Value> = self.examples.iter().collect();
-        let new = self.value(self.schema, &seen, Hint::default(), 0);
+        let topic = self.schema["description"].as_str().unwrap_or_default();
+        let new = self.value(self.schema, &seen, Hint { topic, ..Hint::default() }, 0);
         if self.examples.is_empty() {
             return new;
         }
@@ -103,7 +80,8 @@ impl<'a> Inputs<'a> {
 
     fn value(&self, schema: &Value, seen: &[&Value], hint: Hint<'_>, depth: usize) -> BoxedStrategy<Value> {
         let schema = self.followed(schema);
-        let hint = Hint { about: schema["description"].as_str().unwrap_or(hint.about), ..hint };
+        let about = schema["description"].as_str().filter(|_| depth > 0).unwrap_or(hint.about);
+        let hint = Hint { about, ..hint };
         if let Some(values) = schema["enum"].as_array().filter(|values| !values.is_empty()) {
             return select(values.clone()).boxed();
         }
@@ -135,7 +113,10 @@ impl<'a> Inputs<'a> {
     ) -> BoxedStrategy<Value> {
         match kind {
             "boolean" => any::<bool>().prop_map(Value::Bool).boxed(),
-            "integer" | "number" => numbers(schema, seen, kind == "integer", self.manner),
+            "integer" | "number" => {
+                let is_counted = self.manner == Manner::Ordinary && samples::is_counted(hint.name);
+                numbers(schema, seen, kind == "integer" || is_counted, self.manner)
+            }
             "string" => strings::texts(schema, seen, &self.dictionary.texts, hint, self.manner),
             "array" => self.list(schema, seen, hint, depth),
             "object" => self.object(schema, seen, hint, depth),
@@ -157,12 +138,24 @@ impl<'a> Inputs<'a> {
             return any_of(kinds.iter().map(of).collect());
         }
         let ordinary = Manner::Ordinary;
-        let numbers = numbers(&json!({ "minimum": -1000, "maximum": 1000 }), &[], false, ordinary);
-        // A field whose name says so holds a number.
-        if samples::is_number(hint.name) {
+        let numbers =
+            numbers(&json!({ "minimum": -1000, "maximum": 1000 }), &[], samples::is_counted(hint.name), ordinary);
+        // A field whose name says so holds a number. Where fields are read, other names are those of lists of records.
+        let is_field = self.dictionary.fields.iter().any(|field| field == hint.name);
+        if samples::is_number(hint.name) && (is_field || self.dictionary.fields.is_empty()) {
             return numbers;
         }
         let texts = strings::texts(&Value::Null, &[], &self.dictionary.texts, hint, ordinary);
+        if is_field && samples::is_text(hint.name) {
+            return texts;
+        }
+        // The same field holds the same kind of thing in all records of a list.
+        let hash = hint.name.bytes().fold(7, |hash, byte| hash * 31 % 1009 + u32::from(byte));
+        match if hint.turn == 0 || !is_field { 0 } else { (hash >> hint.turn) % 5 } {
+            1 | 2 => return numbers,
+            3 | 4 => return texts,
+            _ => {}
+        }
         let mut choices = vec![(2, numbers), (2, texts)];
         if !self.dictionary.fields.is_empty() && depth <= 2 {
             let fields = self.dictionary.fields.iter();
@@ -177,7 +170,8 @@ impl<'a> Inputs<'a> {
         }
         if (1..DEPTH).contains(&depth) {
             let few = self.undeclared(&[], hint, DEPTH);
-            choices.push((1, proptest::collection::vec(few, 0..4).prop_map(Value::Array).boxed()));
+            let often = if self.manner == Manner::Ordinary { 3 } else { 1 };
+            choices.push((often, proptest::collection::vec(few, 0..4).prop_map(Value::Array).boxed()));
         }
         any_of(choices)
     }
@@ -190,6 +184,17 @@ impl<'a> Inputs<'a> {
             return Just(json!([])).boxed();
         }
         let first = schema["prefixItems"].as_array().map(Vec::as_slice).unwrap_or_default();
+        if self.manner == Manner::Ordinary && hint.turn == 0 && inside.is_empty() {
+            let turns = (1..=4).map(|turn| (2, self.list(schema, seen, Hint { turn, ..hint }, depth)));
+            let kinds = [json!({ "type": "number" }), json!({ "type": "string" })];
+            let is_open = schema["items"].as_object().is_none_or(Map::is_empty);
+            let same = kinds.into_iter().filter(|_| is_open).map(|kind| {
+                let mut schema = schema.clone();
+                schema["items"] = kind;
+                (1, self.list(&schema, seen, Hint { turn: 5, ..hint }, depth))
+            });
+            return any_of(turns.chain(same).collect());
+        }
         let item = self.value(&schema["items"], &inside, hint, depth + 1);
         let few = proptest::collection::vec(item.clone(), least..=most.min(least + ITEMS));
         // The same again and again, and many of them, are borders of lists.
@@ -214,7 +219,7 @@ impl<'a> Inputs<'a> {
             .iter()
             .map(|(name, schema)| {
                 let inside: Vec<&Value> = seen.iter().filter_map(|object| object.get(name)).collect();
-                self.field(name, schema, &inside, required.contains(&name.as_str()), depth)
+                self.field(name, schema, &inside, required.contains(&name.as_str()), (hint, depth))
             })
             .collect();
         fields.prop_map(gathered).boxed()
@@ -235,9 +240,18 @@ impl<'a> Inputs<'a> {
             }
             let words: Vec<String> =
                 if names.is_empty() { self.dictionary.fields.clone() } else { names.into_iter().cloned().collect() };
-            let value = self.value(values, &inside, hint, depth + 1);
-            let pairs = proptest::collection::vec((strings::names(&words, hint, self.manner), value), 0..4);
-            let map = pairs.prop_map(|pairs| Value::Object(pairs.into_iter().collect())).boxed();
+            let mut each = vec![(4, self.value(values, &inside, hint, depth + 1))];
+            if self.manner == Manner::Ordinary && values.is_null() && inside.is_empty() {
+                // Most maps are from names to numbers, or to texts.
+                let known = json!({ "minimum": 0, "maximum": 1000 });
+                each.push((3, numbers(&known, &[], false, self.manner)));
+                each.push((2, strings::texts(&Value::Null, &[], &self.dictionary.texts, hint, self.manner)));
+            }
+            let map = |(often, value)| {
+                let pairs = proptest::collection::vec((strings::names(&words, hint, self.manner), value), 0..4);
+                (often, pairs.prop_map(|pairs| Value::Object(pairs.into_iter().collect())).boxed())
+            };
+            let map = any_of(each.into_iter().map(map).collect());
             // What the source reads by name may be here.
             if self.dictionary.fields.is_empty() || !seen.is_empty() || depth > 1 {
                 return map;
@@ -246,7 +260,7 @@ impl<'a> Inputs<'a> {
                 .dictionary
                 .fields
                 .iter()
-                .map(|name| self.field(name, &Value::Null, &[], true, depth + 1))
+                .map(|name| self.field(name, &Value::Null, &[], true, (hint, depth + 1)))
                 .collect();
             return any_of(vec![(2, map), (2, read.prop_map(gathered).boxed())]);
         }
@@ -254,7 +268,7 @@ impl<'a> Inputs<'a> {
             .iter()
             .map(|name| {
                 let inside: Vec<&Value> = seen.iter().filter_map(|object| object.get(*name)).collect();
-                self.field(name, values, &inside, shared(name), depth)
+                self.field(name, values, &inside, shared(name), (hint, depth))
             })
             .collect();
         fields.prop_map(gathered).boxed()
@@ -267,9 +281,9 @@ impl<'a> Inputs<'a> {
         schema: &Value,
         seen: &[&Value],
         is_required: bool,
-        depth: usize,
+        (hint, depth): (Hint<'_>, usize),
     ) -> BoxedStrategy<Option<(String, Value)>> {
-        let hint = Hint { name, about: "" };
+        let hint = Hint { name, about: "", ..hint };
         let owned = name.to_owned();
         let value = self.value(schema, seen, hint, depth + 1).prop_map(move |value| Some((owned.clone(), value)));
         if is_required { value.boxed() } else { any_of(vec![(1, Just(None).boxed()), (3, value.boxed())]) }
@@ -308,54 +322,6 @@ fn mixed((example, new, bits): (Value, Value, u64)) -> Value {
 
 fn gathered(fields: Vec<Option<(String, Value)>>) -> Value {
     Value::Object(fields.into_iter().flatten().collect())
-}
-
-/// Numbers within what is declared.
-fn numbers(schema: &Value, seen: &[&Value], is_integer: bool, manner: Manner) -> BoxedStrategy<Value> {
-    let bound = |key: &str| schema[key].as_f64();
-    let step = if is_integer { 1.0 } else { 0.001 };
-    let least = bound("minimum").or_else(|| bound("exclusiveMinimum").map(|bound| bound + step));
-    let most = bound("maximum").or_else(|| bound("exclusiveMaximum").map(|bound| bound - step));
-    let fits = move |number: &f64| {
-        least.is_none_or(|least| *number >= least)
-            && most.is_none_or(|most| *number <= most)
-            && (!is_integer || number.fract() == 0.0)
-    };
-    let middle = least.zip(most).map(|(least, most)| f64::midpoint(least, most).round());
-    let near = [least, least.map(|it| it + 1.0), most, most.map(|it| it - 1.0), middle, least.map(|it| it + 0.5)];
-    let known = if manner == Manner::Hostile { NUMBERS.as_slice() } else { ORDINARY.as_slice() };
-    let all = near.into_iter().flatten().chain(known.iter().copied());
-    let mut borders: Vec<f64> = all.filter(|number| fits(number)).collect();
-    borders.extend(seen.iter().filter_map(|value| value.as_f64()).filter(|number| fits(number)));
-    let (low, high) = (least.unwrap_or(-1000.0).max(-1e15), most.unwrap_or(1000.0).min(1e15));
-    let (low, high) = (low.min(high), high.max(low));
-    let factor = schema["multipleOf"].as_f64();
-    let rounded = move |number: f64| match factor {
-        Some(factor) if factor > 0.0 => (number / factor).round() * factor,
-        _ if is_integer => number.round(),
-        _ => (number * 1000.0).round() / 1000.0,
-    };
-    let between = (0.0..=1.0_f64).prop_map(move |share| number(rounded(low + share * (high - low))));
-    let whole = (0.0..=1.0_f64).prop_map(move |share| number((low + share * (high - low)).round()));
-    let mut choices = vec![(2, whole.boxed()), (1, between.boxed())];
-    if manner == Manner::Ordinary {
-        // Few numbers, so that things are equal, touch and follow one another.
-        let few: Vec<f64> = (0..=10).map(f64::from).filter(|few| fits(few)).collect();
-        choices.extend((!few.is_empty()).then(|| (6, select(few).prop_map(number).boxed())));
-    }
-    if !borders.is_empty() && factor.is_none() {
-        choices.insert(0, (3, select(borders).prop_map(number).boxed()));
-    }
-    any_of(choices)
-}
-
-/// A number as JSON writes it: whole ones without a point.
-fn number(value: f64) -> Value {
-    #[expect(clippy::cast_possible_truncation, reason = "it is whole, and below 2^53")]
-    if value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_991.0 {
-        return Value::from(value as i64);
-    }
-    Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
 fn size(schema: &Value, key: &str) -> Option<usize> {

@@ -88,7 +88,7 @@ pub(super) fn texts(
     let (least, most) = (length(schema, "minLength").unwrap_or(0), length(schema, "maxLength"));
     let mut choices: Vec<Choice<String>> = shaped.into_iter().map(|shaped| (6, shaped)).collect();
     if !is_shaped {
-        choices.push((if manner == Manner::Ordinary { 10 } else { 3 }, samples::texts(hint.name, hint.about)));
+        choices.push((if manner == Manner::Ordinary { 10 } else { 3 }, samples::texts(hint)));
         if !words.is_empty() {
             choices.push((2, vec(select(words.to_vec()), 1..4).prop_map(|some| some.concat()).boxed()));
         }
@@ -122,7 +122,7 @@ pub(super) fn names(words: &[String], hint: Hint<'_>, manner: Manner) -> BoxedSt
         Manner::Hostile => {
             vec![(1, "[a-d]{1,3}".boxed()), (3, select(BORDERS.as_slice()).prop_map(str::to_owned).boxed())]
         }
-        Manner::Ordinary => vec![(6, samples::fields(hint.about))],
+        Manner::Ordinary => vec![(6, samples::fields(hint))],
     };
     if !words.is_empty() {
         choices.push((3, select(words.to_vec()).boxed()));
@@ -160,7 +160,7 @@ fn fit(text: &str, least: usize, most: Option<usize>) -> String {
 
 /// Texts that examples have, with something changed.
 fn varied(seen: Vec<String>) -> BoxedStrategy<String> {
-    let change = (0..12_usize, any::<Index>(), select(BORDERS.as_slice()));
+    let change = (0..13_usize, any::<Index>(), select(BORDERS.as_slice()));
     (select(seen), change).prop_map(|(text, (change, at, sign))| changed(&text, change, at, sign)).boxed()
 }
 
@@ -180,6 +180,8 @@ fn changed(text: &str, change: usize, at: Index, sign: &str) -> String {
         9 => text.chars().map(|sign| if sign.is_ascii_digit() { '9' } else { sign }).collect(),
         10 => text.lines().rev().collect::<Vec<_>>().join("\n"),
         11 => text.replace(' ', "  "),
+        // The same sign several times in a row.
+        12 => format!("{before}{}{after}", after.chars().take(1).collect::<String>().repeat(3)),
         _ => text.to_owned(),
     }
 }
