@@ -5,17 +5,17 @@
 use std::collections::BTreeMap;
 
 use crate::lexicon::{Sense, hits};
-use crate::mention::{Mention, Role, Standing, mentions};
+use crate::mention::{Mention, Role, Standing, is_claim, mentions};
 use crate::reading::{Reading, Tongue};
 use crate::trigger::Trigger;
 
 /// How many numbers there are.
-pub(crate) const COUNT: usize = 10;
+pub(crate) const COUNT: usize = 14;
 
 /// What of a task counts.
 #[derive(Debug, Clone)]
 pub(crate) struct Features {
-    /// Asked, told, noun, framed, data, many, repeats, other, edit, dead.
+    /// Asked, told, noun, framed, framed well, data, many, repeats, repetitions, other, edit, dead, other work last, wondered.
     pub(crate) values: [f64; COUNT],
     /// What the task asks for, if it asks for anything.
     pub(crate) trigger: Option<Trigger>,
@@ -62,7 +62,7 @@ impl Sentence {
             Trigger::Validation => {
                 let ruled = self.has(Sense::Fault) || self.has(Sense::Rule);
                 when(framed && ruled, 0.8)
-                    + when(framed && !ruled && data > 0 && self.has(Sense::Many), 0.4)
+                    + when(framed && !ruled && data > 0 && self.has(Sense::Many), 0.6)
                     + when(self.has(Sense::Seek) && self.has(Sense::Fault) && data > 0, 0.6)
                     + when(self.has(Sense::Rule) && self.has(Sense::Many) && data > 0, 0.2)
             }
@@ -97,10 +97,16 @@ impl Asked {
     /// The main one of two: a request in so many words, the first one, or where verbs come last, the last one.
     fn main(self, other: Self) -> Self {
         let is_other = match (self.values[0] > 0.0, other.values[0] > 0.0) {
+            // What is done to data on the way to a figure, a check or a call is not what is wanted.
+            (true, true) if self.is_step() != other.is_step() => self.is_step(),
             (true, true) if self.place != other.place => other.place < self.place,
             _ => other.strength() > self.strength(),
         };
         if is_other { other } else { self }
+    }
+
+    fn is_step(&self) -> bool {
+        self.kind == Some(Trigger::Transformation)
     }
 
     /// How much this counts where two kinds of work are asked for.
@@ -193,19 +199,27 @@ impl Features {
         let repeats = sentences.repeats(best.kind.is_some() || sentences.whole.has(Sense::Datum));
         // What is asked for in so many words comes before the hint that there are many.
         let again = sentences.whole.count(Sense::Again);
-        let is_repeated = repeats > 0.9 || again > 1 || (again > 0 && request == 0.0);
+        let is_repeated =
+            repeats > 0.9 || again > 1 || (again > 0 && (request == 0.0 || sentences.whole.has(Sense::Often)));
         let count = |rule: &dyn Fn(&Mention) -> bool| mentions.iter().filter(|mention| rule(mention)).count();
+        let aside = is_other_last(reading, &mentions);
+        let claimed = best.kind.is_some_and(|kind| is_claimed(reading, &mentions, kind));
+        let meant = flag(!aside || claimed);
         let values = [
-            request,
+            request * meant,
             told,
             noun,
-            framed,
+            framed * meant,
+            flag(framed > 0.55) * meant,
             flag(works) * share(sentences.whole.count(Sense::Datum), 3),
             flag(works && sentences.whole.has(Sense::Many)),
-            repeats,
+            repeats * (1.0 - flag(aside)),
+            share(again + sentences.whole.count(Sense::Often), 3) * (1.0 - flag(aside)),
             share(count(&|mention| mention.hit.sense == Sense::Other), 2),
             share(sentences.whole.count(Sense::Edit), 2),
             share(count(&Mention::is_dead_work), 2),
+            flag(aside),
+            flag(count(&|mention| mention.hit.sense == Sense::Wonder) > 0),
         ];
         Self { values, trigger: best.kind, repeats: is_repeated, frames: kinds.map(|asked| asked.values[3]), mentions }
     }
@@ -215,6 +229,46 @@ impl Features {
         KINDS.iter().position(|other| *other == kind).map_or(0.0, |at| self.frames[at])
     }
 }
+
+/// Whether the last thing that is asked for is work of another kind, or a question: what stands before it is context.
+fn is_other_last(reading: &Reading, mentions: &[Mention]) -> bool {
+    let place = |mention: &Mention| {
+        let token = reading.tokens()[mention.hit.first];
+        if reading.tongue() == Tongue::Western { token.sentence } else { token.part }
+    };
+    let is_said = |mention: &&Mention| !reading.tokens()[mention.hit.first].quoted;
+    let said = || mentions.iter().filter(is_said);
+    let other = said().filter(|mention| matches!(mention.hit.sense, Sense::Other | Sense::Wonder)).map(place).max();
+    let work = |mention: &&Mention| {
+        let is_work = matches!(mention.hit.sense, Sense::Act(_)) && mention.role == Role::Asked;
+        (is_work || mention.hit.sense == Sense::Again) && mention.standing == Standing::Live
+    };
+    let work = said().filter(work).map(place).max();
+    other.is_some_and(|other| work.is_none_or(|work| other > work))
+}
+
+/// Whether the part of the sentence that names a kind of work asks for it in so many words.
+fn is_claimed(reading: &Reading, mentions: &[Mention], kind: Trigger) -> bool {
+    let part = |mention: &Mention| reading.tokens()[mention.hit.first].part;
+    let is_sign = |mention: &Mention| {
+        let word = &reading.text()[mention.hit.start..mention.hit.end];
+        mention.hit.sense == Sense::Ask
+            && mention.standing == Standing::Live
+            && (reading.tongue() != Tongue::Chinese || is_claim(word))
+    };
+    let is_work = |mention: &&Mention| {
+        let live = mention.standing == Standing::Live && mention.role == Role::Asked;
+        live && mention.hit.sense == Sense::Act(kind)
+    };
+    mentions
+        .iter()
+        .filter(is_work)
+        .take(CLAIM_LIMIT)
+        .any(|work| mentions.iter().any(|mention| is_sign(mention) && part(mention) == part(work)))
+}
+
+/// How many mentions of a work are looked at.
+const CLAIM_LIMIT: usize = 16;
 
 impl Mention {
     /// Whether it says something about what is asked for.

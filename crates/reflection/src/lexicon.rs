@@ -9,9 +9,11 @@ mod en_signs;
 mod fold;
 mod ja;
 mod ja_signs;
+mod plain;
 mod shape;
 mod th;
 mod traditional;
+mod wonder;
 mod zh;
 mod zh_signs;
 
@@ -78,6 +80,8 @@ pub(crate) enum Sense {
     AboutBefore,
     /// Work of another kind: to write, to advise, to name.
     Other,
+    /// A question of taste, a reason, a fact: its sentence orders nothing.
+    Wonder,
     /// A change in one place.
     Edit,
     /// Nothing, though a part of it looks like something.
@@ -123,9 +127,9 @@ struct Lexicon {
 /// How many words a gap holds.
 const GAP_LIMIT: usize = 14;
 
-static ENGLISH: [&[Line]; 3] = [en::LINES, en_signs::LINES, th::LINES];
-static JAPANESE: [&[Line]; 2] = [ja::LINES, ja_signs::LINES];
-static CHINESE: [&[Line]; 2] = [zh::LINES, zh_signs::LINES];
+static ENGLISH: [&[Line]; 5] = [en::LINES, en_signs::LINES, plain::ENGLISH, wonder::ENGLISH, th::LINES];
+static JAPANESE: [&[Line]; 4] = [ja::LINES, ja_signs::LINES, plain::JAPANESE, wonder::JAPANESE];
+static CHINESE: [&[Line]; 4] = [zh::LINES, zh_signs::LINES, plain::CHINESE, wonder::CHINESE];
 
 static WITH_JAPANESE: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::new(&JAPANESE));
 static WITH_CHINESE: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::new(&CHINESE));
@@ -241,6 +245,7 @@ impl Piece {
                 | Sense::Past
                 | Sense::AboutBefore
                 | Sense::Ask
+                | Sense::Wonder
                 | Sense::Nothing
                 | Sense::Fault
         );

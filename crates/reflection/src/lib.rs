@@ -27,7 +27,6 @@ pub use evidence::{Evidence, EvidenceKind};
 pub use known::{Known, Soundness};
 pub use operation::{Operation, Repeated, repeated};
 pub use proposal::{Proposal, propose};
-pub use reason::Speech;
 pub use reflect::{Decision, Occasion, Reflection, Thresholds, reflect};
 pub use terms::terms;
 pub use trigger::Trigger;

@@ -76,6 +76,15 @@ fn ask_with(reading: &Reading, mentions: &mut [Mention]) {
     }
 }
 
+/// What asks in Chinese and is seldom anything else.
+const CLAIMS: [&str; 15] =
+    ["请", "請", "帮", "幫", "替我", "麻烦", "麻煩", "给我", "給我", "把", "将", "將", "劳驾", "烦请", "煩請"];
+
+/// Whether a Chinese word of asking is one without doubt.
+pub(crate) fn is_claim(word: &str) -> bool {
+    CLAIMS.iter().any(|claim| word.starts_with(claim))
+}
+
 struct Scene<'a> {
     reading: &'a Reading,
     hits: &'a [Hit],
@@ -92,7 +101,8 @@ impl Scene<'_> {
 
     fn standing(&self, at: usize, role: Role) -> Standing {
         let hit = self.hits[at];
-        if self.reading.tokens()[hit.first].quoted {
+        let token = self.reading.tokens()[hit.first];
+        if token.quoted || (token.identifier && matches!(hit.sense, Sense::Act(_))) {
             return Standing::Topic;
         }
         let sentence = self.sentence(hit);
@@ -202,12 +212,21 @@ impl Scene<'_> {
         })
     }
 
+    /// Whether a part of a Chinese sentence asks in so many words.
+    fn is_claimed(&self, hit: Hit) -> bool {
+        let part = self.part(hit);
+        let text = self.reading.text();
+        let is_near = |sign: &&Hit| sign.first.abs_diff(hit.first) <= NEAR && self.part(**sign) == part;
+        self.hits.iter().filter(is_near).any(|sign| sign.sense == Sense::Ask && is_claim(&text[sign.start..sign.end]))
+    }
+
     fn talks_about(&self, sign: Hit, before: bool, hit: Hit) -> bool {
         let near = self.part(sign) == self.part(hit);
         let outside = sign.end <= hit.start || sign.start >= hit.end;
         outside
             && match (sign.sense, self.reading.tongue()) {
-                (Sense::About | Sense::Other, Tongue::Chinese) => near || before,
+                (Sense::Wonder, _) => !self.reading.tokens()[sign.first].quoted,
+                (Sense::About | Sense::Other, Tongue::Chinese) => near || (before && !self.is_claimed(hit)),
                 (Sense::About, _) | (Sense::Other, Tongue::Western) => before,
                 (Sense::AboutBefore, _) => near && !before,
                 (Sense::Other, Tongue::Japanese) => !before,

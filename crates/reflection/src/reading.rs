@@ -23,6 +23,8 @@ pub(crate) struct Token {
     pub(crate) quoted: bool,
     /// Whether it is a method of HTTP, in capitals.
     pub(crate) method: bool,
+    /// Whether it is written as a program's names are: `checkSum`.
+    pub(crate) identifier: bool,
 }
 
 /// The language of a text, as far as its grammar matters.
@@ -62,6 +64,7 @@ impl Reading {
         for token in &mut tokens {
             let (from, to) = (folded.place(token.start), folded.place(token.end));
             token.method = text.get(from..to).is_some_and(|word| METHODS.contains(&word));
+            token.identifier = text.get(from..to).is_some_and(is_identifier);
         }
         let tongue = tongue(folded.text(), &tokens);
         Self { folded, tokens, tongue }
@@ -132,7 +135,7 @@ fn tokens(text: &str) -> Vec<Token> {
             if opens_part(piece) {
                 part += 1;
             }
-            tokens.push(Token { start, end, sentence, part, quoted, method: false });
+            tokens.push(Token { start, end, sentence, part, quoted, method: false, identifier: false });
         } else if !quoted {
             match break_at(piece, &text[..start], &text[end..]) {
                 Some(Break::Sentence) => (sentence, part) = (sentence + 1, part + 1),
@@ -143,6 +146,11 @@ fn tokens(text: &str) -> Vec<Token> {
         start = end;
     }
     tokens
+}
+
+/// Whether a small letter stands before a capital one.
+fn is_identifier(word: &str) -> bool {
+    word.as_bytes().windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
 }
 
 /// Words that begin a part of their own.

@@ -2,21 +2,11 @@
 //!
 //! Invariant: what is said is in the evidence; the words of the task stand between quotation marks, on one line.
 
+use toolcell_tool::Lang;
+
 use crate::evidence::{Evidence, EvidenceKind};
 use crate::reflect::{Decision, Reflection};
 use crate::trigger::Trigger;
-
-/// A language that reasons are said in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Speech {
-    /// Japanese.
-    Ja,
-    /// English.
-    #[default]
-    En,
-    /// Chinese.
-    Zh,
-}
 
 /// How many characters of the task are said at once.
 const QUOTE_LIMIT: usize = 40;
@@ -24,28 +14,29 @@ const QUOTE_LIMIT: usize = 40;
 impl Reflection {
     /// Why, in one or two short sentences.
     #[must_use]
-    pub fn reason(&self, speech: Speech) -> String {
+    pub fn reason(&self, lang: Lang) -> String {
+        let lang = Sentences(lang);
         if !self.recommends() {
-            return self.reason_against(speech);
+            return self.reason_against(lang);
         }
         let mut said: Vec<String> = Vec::new();
-        said.extend(self.first(EvidenceKind::Operations).map(|one| speech.operations(&one.text)));
-        said.extend(self.first(EvidenceKind::Failures).map(|one| speech.failures(&one.text)));
-        said.extend(self.asked().into_iter().map(|one| speech.asked(one)));
+        said.extend(self.first(EvidenceKind::Operations).map(|one| lang.operations(&one.text)));
+        said.extend(self.first(EvidenceKind::Failures).map(|one| lang.failures(&one.text)));
+        said.extend(self.asked().into_iter().map(|one| lang.asked(one)));
         let several = self.first(EvidenceKind::Several);
         if said.len() < 3 {
-            said.extend(several.map(|one| speech.several(one)));
+            said.extend(several.map(|one| lang.several(one)));
         }
-        let mut reason = speech.joined(&said);
-        reason.push_str(&speech.decided(&self.decision, &self.known()));
+        let mut reason = lang.joined(&said);
+        reason.push_str(&lang.decided(&self.decision, &self.known()));
         reason
     }
 
-    fn reason_against(&self, speech: Speech) -> String {
+    fn reason_against(&self, lang: Sentences) -> String {
         let against = self.evidence.iter().find(|one| one.weight < 0.0 && one.trigger.is_some());
-        let mut reason = speech.unmet().to_owned();
+        let mut reason = lang.unmet().to_owned();
         if let Some(one) = against {
-            reason.push_str(&speech.against(one));
+            reason.push_str(&lang.against(one));
         }
         reason
     }
@@ -67,12 +58,16 @@ impl Reflection {
     }
 }
 
-impl Speech {
+/// The sentences of a language.
+#[derive(Debug, Clone, Copy)]
+struct Sentences(Lang);
+
+impl Sentences {
     const fn unmet(self) -> &'static str {
-        match self {
-            Self::Ja => "ツール生成の条件を満たしていません",
-            Self::En => "the conditions for making a tool are not met",
-            Self::Zh => "不满足生成工具的条件",
+        match self.0 {
+            Lang::Ja => "ツール生成の条件を満たしていません",
+            Lang::En => "the conditions for making a tool are not met",
+            Lang::Zh => "不满足生成工具的条件",
         }
     }
 
@@ -82,99 +77,99 @@ impl Speech {
             text.truncate(end);
             text.push('…');
         }
-        match self {
-            Self::Ja => format!("「{text}」"),
-            Self::En | Self::Zh => format!("“{text}”"),
+        match self.0 {
+            Lang::Ja => format!("「{text}」"),
+            Lang::En | Lang::Zh => format!("“{text}”"),
         }
     }
 
     fn asked(self, one: &Evidence) -> String {
         let words = self.quoted(&one.text);
         let trigger = one.trigger.unwrap_or(Trigger::Transformation);
-        match self {
-            Self::Ja => format!("{}タスクです（{words}）", work_ja(trigger)),
-            Self::En => format!("the task is to {} ({words})", work_en(trigger)),
-            Self::Zh => format!("任务是{}（{words}）", work_zh(trigger)),
+        match self.0 {
+            Lang::Ja => format!("{}タスクです（{words}）", work_ja(trigger)),
+            Lang::En => format!("the task is to {} ({words})", work_en(trigger)),
+            Lang::Zh => format!("任务是{}（{words}）", work_zh(trigger)),
         }
     }
 
     fn several(self, one: &Evidence) -> String {
         let words = self.quoted(&one.text);
-        match (self, one.trigger) {
-            (Self::Ja, Some(_)) => format!("繰り返し行うと述べています（{words}）"),
-            (Self::En, Some(_)) => format!("it says that this is done again and again ({words})"),
-            (Self::Zh, Some(_)) => format!("说明这是反复进行的（{words}）"),
-            (Self::Ja, None) => format!("対象が複数あると述べています（{words}）"),
-            (Self::En, None) => format!("it says that there are several ({words})"),
-            (Self::Zh, None) => format!("说明对象不止一个（{words}）"),
+        match (self.0, one.trigger) {
+            (Lang::Ja, Some(_)) => format!("繰り返し行うと述べています（{words}）"),
+            (Lang::En, Some(_)) => format!("it says that this is done again and again ({words})"),
+            (Lang::Zh, Some(_)) => format!("说明这是反复进行的（{words}）"),
+            (Lang::Ja, None) => format!("対象が複数あると述べています（{words}）"),
+            (Lang::En, None) => format!("it says that there are several ({words})"),
+            (Lang::Zh, None) => format!("说明对象不止一个（{words}）"),
         }
     }
 
     fn operations(self, text: &str) -> String {
         let words = self.quoted(text);
-        match self {
-            Self::Ja => format!("同じ操作が繰り返されています（{words}）"),
-            Self::En => format!("the same operation was done again ({words})"),
-            Self::Zh => format!("重复了相同的操作（{words}）"),
+        match self.0 {
+            Lang::Ja => format!("同じ操作が繰り返されています（{words}）"),
+            Lang::En => format!("the same operation was done again ({words})"),
+            Lang::Zh => format!("重复了相同的操作（{words}）"),
         }
     }
 
     fn failures(self, count: &str) -> String {
-        match self {
-            Self::Ja => format!("{count}回失敗しています"),
-            Self::En => format!("it failed {count} times"),
-            Self::Zh => format!("已经失败了 {count} 次"),
+        match self.0 {
+            Lang::Ja => format!("{count}回失敗しています"),
+            Lang::En => format!("it failed {count} times"),
+            Lang::Zh => format!("已经失败了 {count} 次"),
         }
     }
 
     /// What was found and does not count.
     fn against(self, one: &Evidence) -> String {
         let words = self.quoted(&one.text);
-        match (self, one.kind) {
-            (Self::Ja, EvidenceKind::Negation) => format!("。{words}は不要とされています"),
-            (Self::Ja, EvidenceKind::Hypothetical) => format!("。{words}は仮定の話です"),
-            (Self::Ja, EvidenceKind::Past) => format!("。{words}は済んでいます"),
-            (Self::Ja, _) => format!("。{words}は話題にすぎません"),
-            (Self::En, EvidenceKind::Negation) => format!("; {words} is not to be done"),
-            (Self::En, EvidenceKind::Hypothetical) => format!("; {words} is a case that may come"),
-            (Self::En, EvidenceKind::Past) => format!("; {words} is done already"),
-            (Self::En, _) => format!("; {words} is only talked about"),
-            (Self::Zh, EvidenceKind::Negation) => format!("。{words}不需要做"),
-            (Self::Zh, EvidenceKind::Hypothetical) => format!("。{words}只是假设"),
-            (Self::Zh, EvidenceKind::Past) => format!("。{words}已经做过"),
-            (Self::Zh, _) => format!("。{words}只是话题"),
+        match (self.0, one.kind) {
+            (Lang::Ja, EvidenceKind::Negation) => format!("。{words}は不要とされています"),
+            (Lang::Ja, EvidenceKind::Hypothetical) => format!("。{words}は仮定の話です"),
+            (Lang::Ja, EvidenceKind::Past) => format!("。{words}は済んでいます"),
+            (Lang::Ja, _) => format!("。{words}は話題にすぎません"),
+            (Lang::En, EvidenceKind::Negation) => format!("; {words} is not to be done"),
+            (Lang::En, EvidenceKind::Hypothetical) => format!("; {words} is a case that may come"),
+            (Lang::En, EvidenceKind::Past) => format!("; {words} is done already"),
+            (Lang::En, _) => format!("; {words} is only talked about"),
+            (Lang::Zh, EvidenceKind::Negation) => format!("。{words}不需要做"),
+            (Lang::Zh, EvidenceKind::Hypothetical) => format!("。{words}只是假设"),
+            (Lang::Zh, EvidenceKind::Past) => format!("。{words}已经做过"),
+            (Lang::Zh, _) => format!("。{words}只是话题"),
         }
     }
 
     fn decided(self, decision: &Decision, names: &[&str]) -> String {
         let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        let (list, and) = match self {
-            Self::Ja => (names.join("と"), "。"),
-            Self::En => (names.join(" and "), "; "),
-            Self::Zh => (names.join("和"), "。"),
+        let (list, and) = match self.0 {
+            Lang::Ja => (names.join("と"), "。"),
+            Lang::En => (names.join(" and "), "; "),
+            Lang::Zh => (names.join("和"), "。"),
         };
-        let said = match (self, decision) {
-            (Self::Ja, Decision::Reuse(_)) => format!("保存済みの{list}がそのまま使えます"),
-            (Self::En, Decision::Reuse(_)) => format!("the stored tool {list} does this"),
-            (Self::Zh, Decision::Reuse(_)) => format!("已有的工具{list}可以直接使用"),
-            (Self::Ja, Decision::Revise(_)) => {
+        let said = match (self.0, decision) {
+            (Lang::Ja, Decision::Reuse(_)) => format!("保存済みの{list}がそのまま使えます"),
+            (Lang::En, Decision::Reuse(_)) => format!("the stored tool {list} does this"),
+            (Lang::Zh, Decision::Reuse(_)) => format!("已有的工具{list}可以直接使用"),
+            (Lang::Ja, Decision::Revise(_)) => {
                 format!("保存済みの{list}がこの用途ですが失敗しているので、直してください")
             }
-            (Self::En, Decision::Revise(_)) => format!("the stored tool {list} is for this, but fails: revise it"),
-            (Self::Zh, Decision::Revise(_)) => format!("已有的工具{list}用于此事但会失败，请修改它"),
-            (Self::Ja, Decision::Compose(_)) => format!("{list}を組み合わせればできます"),
-            (Self::En, Decision::Compose(_)) => format!("the stored tools {list} do it together"),
-            (Self::Zh, Decision::Compose(_)) => format!("组合{list}即可完成"),
+            (Lang::En, Decision::Revise(_)) => format!("the stored tool {list} is for this, but fails: revise it"),
+            (Lang::Zh, Decision::Revise(_)) => format!("已有的工具{list}用于此事但会失败，请修改它"),
+            (Lang::Ja, Decision::Compose(_)) => format!("{list}を組み合わせればできます"),
+            (Lang::En, Decision::Compose(_)) => format!("the stored tools {list} do it together"),
+            (Lang::Zh, Decision::Compose(_)) => format!("组合{list}即可完成"),
             (_, Decision::Create | Decision::None) => return String::new(),
         };
         format!("{and}{said}")
     }
 
     fn joined(self, said: &[String]) -> String {
-        match self {
-            Self::Ja => said.join("。"),
-            Self::Zh => said.join("，"),
-            Self::En => match said {
+        match self.0 {
+            Lang::Ja => said.join("。"),
+            Lang::Zh => said.join("，"),
+            Lang::En => match said {
                 [_, .., last] => format!("{}, and {last}", said[..said.len() - 1].join(", ")),
                 _ => said.concat(),
             },

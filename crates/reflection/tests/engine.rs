@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use toolcell_reflection::{
-    Decision, EvidenceKind, Known, Occasion, Operation, Reflection, Soundness, Speech, Thresholds, Trigger, reflect,
+    Decision, EvidenceKind, Known, Occasion, Operation, Reflection, Soundness, Thresholds, Trigger, reflect,
 };
-use toolcell_tool::ToolId;
+use toolcell_tool::{Lang, ToolId};
 
 fn on(task: &str) -> Occasion<'_> {
     Occasion { task, result: "", failed_attempts: 0, history: &[], known: &[] }
@@ -44,11 +44,11 @@ fn the_documents_own_examples_create_a_tool() {
     );
     assert_eq!((&first.decision, first.reusable), (&Decision::Create, true));
     assert_eq!(
-        first.reason(Speech::Ja),
+        first.reason(Lang::Ja),
         "データを変換するタスクです（「CSVファイルをJSONに変換」）。対象が複数あると述べています（「複数」）"
     );
     assert_eq!(
-        first.reason(Speech::En),
+        first.reason(Lang::En),
         "the task is to convert data (“CSVファイルをJSONに変換”), and it says that there are several (“複数”)"
     );
     let second = reflect(
@@ -58,7 +58,7 @@ fn the_documents_own_examples_create_a_tool() {
         &Thresholds::default(),
     );
     assert_eq!((&second.decision, second.trigger), (&Decision::Create, Some(Trigger::Failures)));
-    assert_eq!(second.reason(Speech::Ja), "3回失敗しています。データを変換するタスクです（「データ変換」）");
+    assert_eq!(second.reason(Lang::Ja), "3回失敗しています。データを変換するタスクです（「データ変換」）");
     assert!(!second.reusable);
 }
 
@@ -170,7 +170,7 @@ fn what_is_stored_is_reused_revised_or_composed() {
     let prices = stored(4, "sum_prices", "sums prices", 0.5, Soundness::Sound);
     let both = decide(&[dates.clone(), prices.clone()]);
     assert_eq!(both.decision, Decision::Compose(vec![dates.id, prices.id]));
-    assert!(both.reason(Speech::En).ends_with("; the stored tools `parse_dates` and `sum_prices` do it together"));
+    assert!(both.reason(Lang::En).ends_with("; the stored tools `parse_dates` and `sum_prices` do it together"));
     assert_eq!(decide(std::slice::from_ref(&dates)).decision, Decision::Create);
     let broken = stored(5, "odd", "", f64::NAN, Soundness::Sound);
     assert_eq!(decide(&[broken]).decision, Decision::Create);
@@ -191,8 +191,8 @@ fn whatever_is_handed_in_there_is_a_score() {
         let said = reflect(&occasion, &Thresholds::default());
         assert!((0.0..=1.0).contains(&said.score));
         assert_eq!(said.trigger, Some(Trigger::Repetition));
-        for speech in [Speech::Ja, Speech::En, Speech::Zh] {
-            assert!(said.reason(speech).chars().count() < 400);
+        for lang in [Lang::Ja, Lang::En, Lang::Zh] {
+            assert!(said.reason(lang).chars().count() < 400);
         }
         assert!(said.evidence.len() < 20);
     }

@@ -31,6 +31,10 @@ impl Scene<'_> {
         if !FIGURES.iter().any(|figure| word.starts_with(figure)) {
             return false;
         }
+        // 一共 62 份, 上位50人 say how many there are.
+        if behind.trim_start().starts_with(|next: char| next.is_ascii_digit()) {
+            return true;
+        }
         let sentence = self.sentence(hit);
         !self.hits.iter().any(|sign| {
             let asks = match sign.sense {
@@ -168,7 +172,7 @@ impl Scene<'_> {
     fn japanese_role(&self, hit: Hit) -> Role {
         let text = self.reading.text();
         let behind = text.get(hit.end..).unwrap_or_default();
-        let particle = ["の", "は", "が", "とは", "って", "に関", "につい", "という", "や"];
+        let particle = ["の", "は", "が", "とは", "って", "に関", "につい", "という", "や", "なら", "なんて"];
         if behind.starts_with(is_thing)
             && !PROCESS.iter().any(|process| behind.starts_with(process))
             && self.is_noun(hit)
@@ -176,6 +180,9 @@ impl Scene<'_> {
             return Role::Noun;
         }
         let is_asked = ["のを", "の処理", "の実行", "の作業", "の方", "をお願", "もお願", "も頼", "もして"];
+        if is_attributive(behind) && matches!(hit.sense, Sense::Act(_)) {
+            return Role::Noun;
+        }
         if particle.iter().any(|particle| behind.starts_with(particle))
             && !is_asked.iter().any(|asked| behind.starts_with(asked))
             && hit.end > hit.start + 3
@@ -183,6 +190,19 @@ impl Scene<'_> {
             return Role::Noun;
         }
         Role::Asked
+    }
+
+    /// Whether somebody else does it, or something that is named by it: 负责核对, 解析告警的软件.
+    fn is_done_by_others(&self, hit: Hit) -> bool {
+        let part = self.part(hit);
+        let tokens = self.reading.tokens();
+        let before = tokens[..hit.first].iter().rev().take(8).take_while(|token| token.part == part);
+        let is_charged =
+            before.map(|token| self.reading.word(token)).any(|word| matches!(word, "负责" | "負責" | "自动" | "自動"));
+        let behind = tokens[hit.first..].iter().take(10).take_while(|token| token.part == part).last();
+        let behind = behind.map_or("", |token| self.reading.text().get(hit.end..token.end).unwrap_or_default());
+        let names = behind.split('的').skip(1).any(|rest| THINGS.iter().any(|thing| rest.starts_with(thing)));
+        is_charged && (names || self.reading.text()[..hit.start].ends_with(['责', '責'])) || names
     }
 
     /// By what stands around: 的 makes a thing of it, 请 and 把 a request.
@@ -197,6 +217,9 @@ impl Scene<'_> {
             return Role::Noun;
         }
         if behind.starts_with('的') || before.ends_with('的') {
+            return Role::Noun;
+        }
+        if self.is_done_by_others(hit) {
             return Role::Noun;
         }
         let part = self.part(hit);
@@ -228,6 +251,66 @@ impl Scene<'_> {
     }
 }
 
+/// Whether a Japanese verb goes on with what it is said of: 変換する装置, 抜き出した例文.
+fn is_attributive(behind: &str) -> bool {
+    let ended = VERB_ENDS.iter().find_map(|end| behind.strip_prefix(end));
+    ended.is_some_and(|rest| {
+        rest.starts_with(is_thing) && !PROCESS.iter().chain(LINKS).any(|link| rest.starts_with(link))
+    })
+}
+
+/// How Japanese verbs end where a noun may follow.
+const VERB_ENDS: &[&str] = &[
+    "していた",
+    "している",
+    "してきた",
+    "された",
+    "される",
+    "させる",
+    "できる",
+    "する",
+    "した",
+    "ていた",
+    "ている",
+    "った",
+    "った",
+    "いた",
+    "んだ",
+    "す",
+    "る",
+    "た",
+    "く",
+    "う",
+];
+
+/// What follows a verb and leaves it what it is: 変換する必要がある, 集計した結果.
+const LINKS: &[&str] = &[
+    "必要",
+    "際",
+    "前",
+    "後",
+    "時",
+    "上",
+    "方",
+    "結果",
+    "値",
+    "場合",
+    "数",
+    "表",
+    "一覧",
+    "形",
+    "予定",
+    "件",
+    "スクリプト",
+    "プログラム",
+    "ツール",
+    "コード",
+    "関数",
+    "度",
+    "都度",
+    "毎",
+];
+
 /// Whether a word goes on with an ideograph or a katakana, and so is a part of the name of a thing.
 fn is_thing(char: char) -> bool {
     matches!(char, '\u{4e00}'..='\u{9fff}' | '\u{30a1}'..='\u{30fa}')
@@ -252,6 +335,8 @@ const FIGURES: &[&str] = &[
     "排名",
     "順位",
     "均",
+    "一共",
+    "上位",
 ];
 
 /// What makes work of the word before it: 変換処理.
@@ -259,12 +344,38 @@ const PROCESS: &[&str] =
     &["処理", "作業", "実施", "実行", "依頼", "希望", "対応", "願", "頼", "一覧", "表を作", "表に", "表を出"];
 
 /// What makes somebody or something of the word before it: 统计员, 转换器.
-const AGENTS: &str = "科局系学學课課员員部处處室站器组組";
+const AGENTS: &str = "科局系学學课課员員部处處室站器组組物师師者仪費费";
 
 /// What makes a thing of the Chinese word before it: 格式化工具.
 const THINGS: &[&str] = &[
-    "工具", "脚本", "规则", "程序", "函数", "功能", "按钮", "文档", "方案", "页面", "流程", "部门", "模块", "提醒",
-    "会议", "通知", "团队", "公司",
+    "工具",
+    "脚本",
+    "规则",
+    "程序",
+    "函数",
+    "功能",
+    "按钮",
+    "文档",
+    "方案",
+    "页面",
+    "流程",
+    "部门",
+    "模块",
+    "提醒",
+    "会议",
+    "通知",
+    "团队",
+    "公司",
+    "说明会",
+    "大会",
+    "软件",
+    "玩意",
+    "机器",
+    "装置",
+    "平台",
+    "手册",
+    "制度",
+    "标准的",
 ];
 
 /// Words that a request may begin with.

@@ -3,7 +3,7 @@
 //!
 //! Invariant: what the caller said is on one line, and cut.
 
-use toolcell_reflection::{Decision, Speech};
+use toolcell_reflection::Decision;
 use toolcell_store::Entry;
 use toolcell_tool::Lang;
 
@@ -46,11 +46,7 @@ impl Reflected {
     /// Why, in a sentence or two.
     #[must_use]
     pub fn reason(&self, lang: Lang) -> String {
-        self.reflection.reason(match lang {
-            Lang::Ja => Speech::Ja,
-            Lang::En => Speech::En,
-            Lang::Zh => Speech::Zh,
-        })
+        self.reflection.reason(lang)
     }
 
     fn recommended(&self, lang: Lang) -> &'static str {
