@@ -167,6 +167,7 @@ impl Sentences {
         let regular = again || self.whole.has(Sense::Often);
         match () {
             () if regular && self.whole.has(Sense::Instance) => 1.0,
+            () if again && self.whole.has(Sense::Often) => 1.0,
             () if again && works => 0.7,
             () if again || (regular && works) => 0.4,
             () => 0.0,
@@ -199,8 +200,13 @@ impl Features {
         let repeats = sentences.repeats(best.kind.is_some() || sentences.whole.has(Sense::Datum));
         // What is asked for in so many words comes before the hint that there are many.
         let again = sentences.whole.count(Sense::Again);
-        let is_repeated =
-            repeats > 0.9 || again > 1 || (again > 0 && (request == 0.0 || sentences.whole.has(Sense::Often)));
+        // `for each of the shops` says by what figures are grouped, not that the work is done again.
+        let is_grouped =
+            best.kind == Some(Trigger::Aggregation) && request + framed > 0.55 && reading.tongue() == Tongue::Western;
+        let is_frequent = sentences.whole.has(Sense::Often);
+        let is_repeated = repeats > 0.9
+            || (!is_grouped && again > 1)
+            || (!is_grouped && again > 0 && (request == 0.0 || is_frequent));
         let count = |rule: &dyn Fn(&Mention) -> bool| mentions.iter().filter(|mention| rule(mention)).count();
         let aside = is_other_last(reading, &mentions);
         let claimed = best.kind.is_some_and(|kind| is_claimed(reading, &mentions, kind));

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a mention is live only where nothing in its part of the sentence takes it back.
 
+mod around;
 mod role;
 
 use crate::lexicon::{Hit, Inflection, Sense};
@@ -216,8 +217,10 @@ impl Scene<'_> {
     fn is_claimed(&self, hit: Hit) -> bool {
         let part = self.part(hit);
         let text = self.reading.text();
-        let is_near = |sign: &&Hit| sign.first.abs_diff(hit.first) <= NEAR && self.part(**sign) == part;
-        self.hits.iter().filter(is_near).any(|sign| sign.sense == Sense::Ask && is_claim(&text[sign.start..sign.end]))
+        let from = self.hits.partition_point(|sign| sign.first + NEAR < hit.first);
+        let near = self.hits[from..].iter().take_while(|sign| sign.first <= hit.first + NEAR);
+        let mut near = near.filter(|sign| self.part(**sign) == part);
+        near.any(|sign| sign.sense == Sense::Ask && is_claim(&text[sign.start..sign.end]))
     }
 
     fn talks_about(&self, sign: Hit, before: bool, hit: Hit) -> bool {

@@ -134,10 +134,14 @@ fn unended(stem: &str) -> String {
 
 /// Words that are in every text, and say nothing of what it is about.
 fn is_empty_word(word: &str) -> bool {
-    let is_kana = |char: char| matches!(char, '\u{3040}'..='\u{309f}');
-    let is_particle = word.chars().all(is_kana) && word.chars().count() < 4;
-    is_particle || concepts::EMPTY.split_whitespace().any(|empty| empty == word)
+    // Dictionaries part 帮我把 as they like.
+    let is_han = |char: char| matches!(char, '\u{4e00}'..='\u{9fff}');
+    let mut signs = [0; 4];
+    let is_empty = |char: char| is_han(char) && EMPTY.contains(&*char.encode_utf8(&mut signs));
+    EMPTY.contains(word) || word.chars().all(is_empty)
 }
+
+static EMPTY: LazyLock<HashSet<&'static str>> = LazyLock::new(|| concepts::EMPTY.split_whitespace().collect());
 
 /// The words for each concept.
 struct Concepts {
@@ -212,6 +216,23 @@ mod tests {
         check("parseCSVFile", "parsecsvfile parse ~parse csv ~csv file ~file");
         check("date_to_iso", "date_to_iso date ~date iso");
         check("json-to-csv", "json ~json csv ~csv");
+    }
+
+    #[test]
+    fn function_words_are_no_terms() {
+        check("把CSV文件转换成JSON", "csv ~csv 文件 转换 json ~json ~file ~convert");
+        check("CSVをJSONに変換してください", "csv ~csv json ~json 変換 ~convert");
+        check("帮我把这些日志里的错误数一下", "日志 错误 数 ~log ~error");
+        check("すし屋の売上", "すし 屋 売上 ~sales");
+    }
+
+    #[test]
+    fn a_task_is_covered_by_what_does_it() {
+        let tool =
+            "Converts text from CSV to JSON, or between any two of CSV, TSV, JSON, lines and pairs of key and value";
+        let (task, tool) = (terms("把CSV文件转换成JSON"), terms(tool));
+        let covered = task.iter().filter(|term| tool.contains(term)).count();
+        assert!(covered * 10 >= task.len() * 6, "{task:?} {tool:?}");
     }
 
     #[test]

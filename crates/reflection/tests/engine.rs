@@ -122,6 +122,8 @@ fn each_kind_of_work_is_known_in_four_languages() {
         ("Every morning I rename the new files in the same way; here are today's", Trigger::Repetition),
         ("每天都要反复做同样的事，今天的数据也请处理", Trigger::Repetition),
         ("ต้องทำซ้ำๆ กับข้อมูลทุกวัน ของวันนี้ด้วย", Trigger::Repetition),
+        ("同じ置換作業を毎日繰り返し行う", Trigger::Repetition),
+        ("Every morning repeat the same steps for each of the forty folders", Trigger::Repetition),
     ] {
         check(task, Some(trigger));
     }
@@ -151,6 +153,12 @@ fn a_word_in_another_word_or_taken_back_is_nothing() {
         "妈妈明天去医院做检查",
         "อธิบายว่า API คืออะไร",
         "ไม่ต้องแปลงไฟล์",
+        "値を変換する装置はどうして熱くなるんですか？",
+        "名单由老王负责核对，我只要给她写张便条",
+        "Which of these two loggers feels nicer to you?",
+        "园长要来检查卫生，怎么哄孩子们放松？",
+        "Rename `a` to checkSum in the one place",
+        "集計してほしいわけではなくて、お礼状の言い回しに迷っています",
         "",
         "🙂",
     ] {

@@ -5,6 +5,7 @@ use crate::trigger::Trigger::{Aggregation, Api, Transformation, Validation};
 
 pub(super) const ENGLISH: &[Line] = &[
     (Sense::Act(Transformation), ENGLISH_CHANGE),
+    (Sense::Frame(Transformation), ENGLISH_SHAPES),
     (Sense::Act(Validation), ENGLISH_CHECK),
     (Sense::Act(Aggregation), ENGLISH_SUM),
     (Sense::Act(Api), ENGLISH_CALL),
@@ -23,6 +24,7 @@ pub(super) const JAPANESE: &[Line] = &[
 
 pub(super) const CHINESE: &[Line] = &[
     (Sense::Act(Transformation), CHINESE_CHANGE),
+    (Sense::Frame(Transformation), CHINESE_SHAPES),
     (Sense::Act(Validation), CHINESE_CHECK),
     (Sense::Act(Aggregation), CHINESE_SUM),
     (Sense::Act(Api), CHINESE_CALL),
@@ -34,6 +36,19 @@ const ENGLISH_CHANGE: &str = "
     get them as, one row per, one line per, one per line, one column per, boil * down to rows, lay * out as,
     title-case, snake_case, mask the, pluck * from, pluck * out, comb * out of, tease * out of, carve * into,
     break * into columns, fold * into, rewrite * as a table";
+
+const ENGLISH_SHAPES: &str = "
+    one row each, a row each, a row for each, a line for each, a column for, columns for, with columns,
+    with headers, with a header, as rows, as columns, as pairs, as lines, as tuples, as records, as objects,
+    as seconds, as minutes, as hours, as decimals, as percentages, as fractions, as numbers, as integers,
+    as dates, as degrees, as bullets, into seconds, into minutes, into hours, into decimals, into numbers,
+    into dates, into pairs, into fields, into separate, in chronological order, in date order, in seconds,
+    in minutes, in metres, in meters, in euros, in dollars, in kilograms, side by side, comma-separated,
+    tab-separated, semicolon-separated, key-value, newest first, oldest first, surname first, last name first,
+    day first, year first, four-digit years, two decimals, two decimal places, without the html,
+    without the tags, without the markup, end up as, come out as, comes out as, ends up as, spit out,
+    spit * out as, cough up, lift, pluck, peel, peel off, carve, comb, key, knock * into, wrestle * into,
+    hammer * into, whip * into, lick * into, squeeze * into, squash * into, collapse, digest";
 
 const ENGLISH_CHECK: &str = "
     cross check, check whether, go through * and flag, flag each, flag the ones, flag rows, point out any,
@@ -86,12 +101,18 @@ const JAPANESE_REMOTE: &str = "
 const JAPANESE_AGAIN: &str = "
     変わるたび, 来るたび, するたび, 出るたび, 届くたび, あるたび, 同じ書式, 同じ三つ, 同じ二つ, 手順はいつも,
     やり方はいつも, いつもと同, いつも同じ, もう何件, 件目, 一から打, 毎回毎回, 朝ごと, 週ごとに同, 月ごとに同,
-    そのつど, 同じ置換, 同じ変換, 同じ集計, 同じ入力, 同じ転記, 繰りかえ";
+    そのつど, 繰りかえ";
 
 const CHINESE_CHANGE: &str = "
     抄成, 录成, 敲进, 敲成, 搬进表格, 捋成, 捋成表, 理成, 归整成, 列个表, 做个表格, 弄成表, 弄成一张, 整成表,
     整成一张, 转一下, 转个, 换个写法, 统一写作, 换写成, 归成, 抽成, 分成两列, 分成三列, 一行一个, 一行一条,
     每行一个, 每行一条, 逐条转, 逐个转, 都转, 变小写, 变大写, 改写法, 调成统一, 转繁体, 转简体";
+
+const CHINESE_SHAPES: &str = "
+    变作, 换作, 改作, 写作, 记作, 归到, 套进, 塞进, 装进, 并进, 并成, 拆到, 散成, 归成, 汇到, 汇进, 录进, 录到,
+    填成, 弄到, 倒进, 导进, 倒到, 搬进, 抄进, 一列放, 一栏放, 第一列, 第二列, 各占一行, 各占一列, 用逗号隔,
+    用逗号分, 用制表符, 按时间排, 按日期排, 按先后, 从早到晚, 从新到旧, 从旧到新, 前后对调, 全用, 都用, 都写,
+    统一用";
 
 const CHINESE_CHECK: &str = "
     对一下, 对一遍, 对一对, 对对看, 对照一遍, 比对一下, 挨行, 挨条, 挨个看, 挨个查, 逐条看, 逐行看, 逐个看,

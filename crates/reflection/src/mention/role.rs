@@ -2,6 +2,7 @@
 //!
 //! Invariant: only the words around a mention decide, by the grammar of the text's language.
 
+use super::around::{AGENTS, FIGURES, LINKS, PROCESS, THINGS, VERB_ENDS};
 use super::{Role, Scene};
 use crate::lexicon::{Hit, Inflection, Sense};
 use crate::reading::Tongue;
@@ -196,13 +197,12 @@ impl Scene<'_> {
     fn is_done_by_others(&self, hit: Hit) -> bool {
         let part = self.part(hit);
         let tokens = self.reading.tokens();
-        let before = tokens[..hit.first].iter().rev().take(8).take_while(|token| token.part == part);
-        let is_charged =
-            before.map(|token| self.reading.word(token)).any(|word| matches!(word, "负责" | "負責" | "自动" | "自動"));
+        let before = tokens[..hit.first].iter().rev().take(4).take_while(|token| token.part == part);
+        let before: Vec<&str> = before.map(|token| self.reading.word(token)).collect();
+        let is_charged = before.iter().any(|word| matches!(*word, "负责" | "負責")) && !before.contains(&"你");
         let behind = tokens[hit.first..].iter().take(10).take_while(|token| token.part == part).last();
         let behind = behind.map_or("", |token| self.reading.text().get(hit.end..token.end).unwrap_or_default());
-        let names = behind.split('的').skip(1).any(|rest| THINGS.iter().any(|thing| rest.starts_with(thing)));
-        is_charged && (names || self.reading.text()[..hit.start].ends_with(['责', '責'])) || names
+        is_charged || behind.split('的').skip(1).any(|rest| THINGS.iter().any(|thing| rest.starts_with(thing)))
     }
 
     /// By what stands around: 的 makes a thing of it, 请 and 把 a request.
@@ -259,124 +259,10 @@ fn is_attributive(behind: &str) -> bool {
     })
 }
 
-/// How Japanese verbs end where a noun may follow.
-const VERB_ENDS: &[&str] = &[
-    "していた",
-    "している",
-    "してきた",
-    "された",
-    "される",
-    "させる",
-    "できる",
-    "する",
-    "した",
-    "ていた",
-    "ている",
-    "った",
-    "った",
-    "いた",
-    "んだ",
-    "す",
-    "る",
-    "た",
-    "く",
-    "う",
-];
-
-/// What follows a verb and leaves it what it is: 変換する必要がある, 集計した結果.
-const LINKS: &[&str] = &[
-    "必要",
-    "際",
-    "前",
-    "後",
-    "時",
-    "上",
-    "方",
-    "結果",
-    "値",
-    "場合",
-    "数",
-    "表",
-    "一覧",
-    "形",
-    "予定",
-    "件",
-    "スクリプト",
-    "プログラム",
-    "ツール",
-    "コード",
-    "関数",
-    "度",
-    "都度",
-    "毎",
-];
-
 /// Whether a word goes on with an ideograph or a katakana, and so is a part of the name of a thing.
 fn is_thing(char: char) -> bool {
     matches!(char, '\u{4e00}'..='\u{9fff}' | '\u{30a1}'..='\u{30fa}')
 }
-
-/// Figures whose names are nouns as often as verbs.
-const FIGURES: &[&str] = &[
-    "平均",
-    "中位",
-    "中央値",
-    "统计",
-    "統計",
-    "合计",
-    "合計",
-    "总",
-    "總",
-    "総",
-    "比例",
-    "比率",
-    "割合",
-    "占比",
-    "排名",
-    "順位",
-    "均",
-    "一共",
-    "上位",
-];
-
-/// What makes work of the word before it: 変換処理.
-const PROCESS: &[&str] =
-    &["処理", "作業", "実施", "実行", "依頼", "希望", "対応", "願", "頼", "一覧", "表を作", "表に", "表を出"];
-
-/// What makes somebody or something of the word before it: 统计员, 转换器.
-const AGENTS: &str = "科局系学學课課员員部处處室站器组組物师師者仪費费";
-
-/// What makes a thing of the Chinese word before it: 格式化工具.
-const THINGS: &[&str] = &[
-    "工具",
-    "脚本",
-    "规则",
-    "程序",
-    "函数",
-    "功能",
-    "按钮",
-    "文档",
-    "方案",
-    "页面",
-    "流程",
-    "部门",
-    "模块",
-    "提醒",
-    "会议",
-    "通知",
-    "团队",
-    "公司",
-    "说明会",
-    "大会",
-    "软件",
-    "玩意",
-    "机器",
-    "装置",
-    "平台",
-    "手册",
-    "制度",
-    "标准的",
-];
 
 /// Words that a request may begin with.
 fn is_filler(word: &str) -> bool {

@@ -51,6 +51,10 @@ pub(super) fn conversion(tokens: &[Token]) -> Option<(Phrase, Phrase)> {
     let to = phrases.iter().position(|phrase| phrase.side == Side::To && !phrase.is_vague())?;
     let of = |side: Side| phrases.iter().position(|phrase| phrase.side == side);
     let from = of(Side::From).or_else(|| of(Side::Object)).or(to.checked_sub(1))?;
+    // `the CSV exports of the shop` is CSV.
+    let is_source = |phrase: &Phrase| phrase.side != Side::To && is_format(&phrase.name());
+    let named = || phrases[..to].iter().position(is_source);
+    let from = if is_format(&phrases[from].name()) { from } else { named().unwrap_or(from) };
     let target = phrases.swap_remove(to);
     // What was last stands where the target was.
     let from = if from == phrases.len() { to } else { from };
@@ -123,6 +127,7 @@ mod tests {
         check("JSON形式のデータからCSVファイルへ", Some(("json", "csv")));
         check("JSONにCSVを変換", Some(("csv", "json")));
         check("Convert the CSV files to valid JSON", Some(("csv", "json")));
+        check("Convert the CSV exports of the shop to JSON", Some(("csv", "json")));
         check("make YAML from JSON", None);
         check("Create TSV from a JSON file to TSV", Some(("json", "tsv")));
         check("把CSV文件转换成JSON", Some(("csv", "json")));

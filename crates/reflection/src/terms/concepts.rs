@@ -3,9 +3,16 @@
 /// Words that say nothing of what a text is about.
 pub(super) const EMPTY: &str = "a an the this that these those it its of to in on at for from with by and or but not no so as is are was were be been
     do does did can could will would should may might must have has had i you he she we they me my your our their his her us them
-    please there here then than just also into out up which what when where who whom how why if all any each every some such very
-    の を に は が で と も や へ から まで より する して した します ください 下さい です ます いる ある こと もの ため よう など それ これ その この あの という ついて
-    的 了 和 与 與 在 是 把 将 將 被 从 從 到 对 對 为 為 以 及 或 就 也 都 很 这 這 那 个 個 些 请 請 一个 一個 一下 我 你 他 它 们 們 吗 吧 呢";
+    please there here then than just also into out up which what when where who whom how why if all any each every some such very between
+    の を に は が で と も や か ね よ な て た だ ば わ さ し す る れ ら り い う え ん つ く け へ たり ながら から まで より
+    だけ ほど など くらい ぐらい ので のに けど けれど って では には とは でも への との での にも とか つつ ごと ずつ べき はず わけ まま
+    です でし でした ます まし ました ませ ません する した して しな され される せる させ れる られ られる いる いた いて いく おく おき ある
+    あり あっ あって ない なく なら なる なり なっ なった なって こと もの ため よう ように とき ところ うち それ これ あれ どれ その この あの
+    どの そこ ここ どこ そう こう どう また まず ぜひ もう もっと それぞれ ください くださ 下さい くれ くれる もらう もらえ もらって ほしい
+    欲しい てく さい ださい てほ しい たい たく しまう みる くる きて いただ いただき いただけ お願い という ついて お ご
+    的 了 和 与 與 在 是 把 将 將 被 从 從 到 对 對 为 為 以 及 或 就 也 都 很 这 這 那 个 個 些 请 請 一个 一個 一下 我 你 他 它 们 們 吗 吧 呢
+    成 成为 帮 幫 帮我 幫我 帮忙 里 裡 裏 中 上 下 给 給 给我 替 让 讓 用 由 向 往 并 並 再 还 還 又 得 地 着 著 过 過 要 会 會 能 可以 需要
+    这些 這些 那些 这个 這個 那个 那個 所有 每 每个 每個 一 其 之 而 但 且 等 于 於 我们 我們 你们 他们 麻烦 麻煩 什么 什麼 怎么 怎麼 中的 里的";
 
 /// Concepts, and their forms.
 pub(super) const CONCEPTS: &[(&str, &str)] = &[
