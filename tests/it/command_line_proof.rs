@@ -108,7 +108,7 @@ fn a_batch_reflects_as_the_command_does() {
         json!({ "id": 4, "op": "reflect", "task_description": "Thank Bob", "last_tool_result": "", "failed_attempts": 1.5 }),
         json!({ "id": 5, "op": "reflect", "task_description": "x", "last_tool_result": "", "history": [{ "nam": 1 }] }),
     ];
-    let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let input = lines.map(|line| line.to_string()).join("\n");
     let done = desk.run_with(&["batch"], input.as_bytes(), &CancelToken::new());
     check(&done, 0, &done.out, "");
     let answers: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -10,6 +10,7 @@ mod duplicates;
 mod gates;
 mod list;
 mod parameters;
+mod reflect;
 mod retire;
 mod roads;
 mod run;

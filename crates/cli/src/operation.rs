@@ -99,11 +99,10 @@ impl Operation {
     pub(crate) fn text(&self, lang: Lang) -> Option<String> {
         Some(match self {
             Self::Create(error) | Self::Undescribed(error) => error.to_text(lang),
-            Self::Run(error) | Self::Interrupted(error) => error.to_text(lang),
+            Self::Run(error) | Self::Interrupted(error) | Self::Verify(VerifyError::Run(error)) => error.to_text(lang),
             Self::List(error) => error.to_text(lang),
             Self::Delete(error) => error.to_text(lang),
             Self::Retire(error) => error.to_text(lang),
-            Self::Verify(VerifyError::Run(error)) => error.to_text(lang),
             Self::Reflect(error) => error.to_text(lang),
             Self::Show(_) | Self::Verify(_) => return None,
         })

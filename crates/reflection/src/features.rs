@@ -193,7 +193,12 @@ impl Features {
         let asked = kinds.iter().copied().filter(|asked| asked.strength() > 0.0);
         let best = asked.reduce(Asked::main);
         let best = best.unwrap_or_default();
-        let [request, told, noun, framed] = best.values;
+        let [mut request, told, noun, framed] = best.values;
+        // A task of a few words that names work, and nothing else, asks for it: 月次集計, 反復処理を行う.
+        if request == 0.0 && is_bare(reading, &mentions) {
+            let named = told + noun + framed > 0.0;
+            request = if named || sentences.whole.has(Sense::Again) { BARE } else { 0.0 };
+        }
         // Data that nothing is done to is only talked about.
         let works =
             request + told + framed > 0.0 || sentences.whole.has(Sense::Again) || sentences.whole.has(Sense::Often);
@@ -206,7 +211,7 @@ impl Features {
         let is_frequent = sentences.whole.has(Sense::Often);
         let is_repeated = repeats > 0.9
             || (!is_grouped && again > 1)
-            || (!is_grouped && again > 0 && (request == 0.0 || is_frequent));
+            || (!is_grouped && again > 0 && (best.values[0] == 0.0 || is_frequent));
         let count = |rule: &dyn Fn(&Mention) -> bool| mentions.iter().filter(|mention| rule(mention)).count();
         let aside = is_other_last(reading, &mentions);
         let claimed = best.kind.is_some_and(|kind| is_claimed(reading, &mentions, kind));
@@ -234,6 +239,21 @@ impl Features {
     pub(crate) fn frame_of(&self, kind: Trigger) -> f64 {
         KINDS.iter().position(|other| *other == kind).map_or(0.0, |at| self.frames[at])
     }
+}
+
+/// How much of a request a task is that only names work.
+const BARE: f64 = 0.75;
+/// How many words it has at most.
+const BARE_WORDS: usize = 8;
+
+/// Whether a task is a few words, of which none says that it is about something else, or that it is not to be done.
+fn is_bare(reading: &Reading, mentions: &[Mention]) -> bool {
+    let is_one = reading.tokens().iter().all(|token| token.sentence == reading.tokens()[0].sentence && !token.quoted);
+    let is_meant = |mention: &Mention| {
+        let is_aside = matches!(mention.hit.sense, Sense::Other | Sense::Edit | Sense::Wonder);
+        !is_aside && !mention.is_dead_work()
+    };
+    is_one && (1..=BARE_WORDS).contains(&reading.tokens().len()) && mentions.iter().all(is_meant)
 }
 
 /// Whether the last thing that is asked for is work of another kind, or a question: what stands before it is context.

@@ -115,8 +115,20 @@ fn tongue(text: &str, tokens: &[Token]) -> Tongue {
     match (kana, han) {
         _ if (kana + han) * 8 < letters || kana + han == 0 => Tongue::Western,
         _ if kana * 10 >= han => Tongue::Japanese,
+        // What is written in ideographs alone is Japanese where its letters or its words are.
+        _ if kana == 0 && is_japanese(text) => Tongue::Japanese,
         _ => Tongue::Chinese,
     }
+}
+
+/// Letters that Japanese has and Chinese does not.
+pub(crate) const JAPANESE_LETTERS: &str = "変検証処価発図関録読歴実帳収抜総対応売単圧査検込働円覧様覚転効気済続労";
+/// Words that Japanese has, of letters that both have.
+const JAPANESE_WORDS: [&str; 8] = ["集計", "月次", "日次", "週次", "年次", "整形", "突合", "照合"];
+
+fn is_japanese(text: &str) -> bool {
+    text.chars().any(|letter| JAPANESE_LETTERS.contains(letter))
+        || JAPANESE_WORDS.iter().any(|word| text.contains(word))
 }
 
 fn tokens(text: &str) -> Vec<Token> {

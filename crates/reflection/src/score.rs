@@ -8,13 +8,13 @@
 use crate::features::COUNT;
 
 /// What each of the [features](crate::features) weighs, in their order.
-const WEIGHTS: [f64; COUNT] = [3.5, 0.3, 0.1, 2.0, 1.6, 2.0, 1.7, 1.0, 1.1, -1.0, -1.4, -1.1, -1.8, -0.7];
+const WEIGHTS: [f64; COUNT] = [3.5, 0.3, 0.1, 2.0, 1.6, 2.0, 1.7, 1.8, 1.1, -1.0, -1.4, -1.1, -1.8, -0.7];
 
 /// The score, before the logistic, of a task that says nothing.
 const BIAS: f64 = -2.0;
 
-/// From which score on a tool is recommended.
-pub(crate) const THRESHOLD: f64 = 0.5;
+/// From which score on a tool is recommended: above a half, because precision comes first.
+pub(crate) const THRESHOLD: f64 = 0.65;
 
 /// How likely it is where operations or failures prove it.
 pub(crate) const PROVEN: f64 = 0.99;

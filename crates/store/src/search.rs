@@ -21,6 +21,8 @@ const WEIGHTS: [f64; 4] = [8.0, 4.0, 2.0, 1.0];
 const WEIGHED: u64 = 3_000;
 /// So many of those that were weighed are looked at more closely, for each that is asked for, and at least.
 const CLOSER: (usize, usize) = (4, 50);
+/// So many tools there might be besides: in a store of a few, a word that none of them has tells little.
+const UNSEEN: f64 = 20.0;
 /// So many words are looked for; what comes after them is passed over.
 const WORDS_LIMIT: usize = 64;
 
@@ -180,7 +182,7 @@ fn looked_for<'a>(transaction: &Connection, words: &'a [Vec<String>]) -> rusqlit
         let forms: BTreeMap<&str, u64> = forms.collect::<rusqlite::Result<_>>()?;
         let have = forms.values().copied().max().unwrap_or(0).min(all);
         #[expect(clippy::cast_precision_loss, reason = "there are fewer tools than that")]
-        let (all, have) = (all as f64, have as f64);
+        let (all, have) = (all as f64 + UNSEEN, have as f64);
         Ok(Word { forms, weight: (1.0 + (all - have + 0.5) / (have + 0.5)).ln() })
     });
     words.collect()

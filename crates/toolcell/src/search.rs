@@ -18,7 +18,7 @@ pub use toolcell_store::Found as Hit;
 
 /// The way in which terms are made. Another one makes the index anew: raise it when `toolcell_reflection::terms` gives
 /// other terms than before.
-const WAY: &str = "2";
+const WAY: &str = "3";
 /// So many tools are indexed in one transaction.
 const TOGETHER: usize = 256;
 /// So many words of a query are looked for.

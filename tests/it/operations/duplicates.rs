@@ -37,6 +37,7 @@ fn alike(host: &Host, tool: &Value, original: &Value) -> (bool, Vec<String>) {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the figures are what the test is for")]
 fn copies_are_recognised_and_look_alikes_are_not() {
     let host = Host::under(&format!("{AUTO}\n[store]\ntools = 1000"));
     let cases = cases();

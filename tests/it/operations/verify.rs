@@ -41,7 +41,6 @@ fn a_planted_bug_is_found_in_each_of_the_fixtures() {
             missed.push(format!("{name}: {:?} {planted}", proof.checks));
             continue;
         };
-        println!("{name}: {} with {}", found.message, found.parameters);
         assert_eq!(
             (proof.verdict, found.check, status(&host, &name)),
             (Verdict::Failed, Trying::Challenger, Status::Failed)
@@ -231,7 +230,7 @@ fn a_gate_is_asked_once_for_a_whole_proof() {
 fn all_tools_are_proven_side_by_side() {
     let host = Host::under(AUTO);
     for number in 0..12 {
-        let wrong = if number % 3 == 0 { 1 } else { 0 };
+        let wrong = i32::from(number % 3 == 0);
         let example = json!([{ "parameters": { "n": number }, "result": 2 * number + wrong }]);
         host.create(&doubled(&json!({ "name": format!("tool_{number}"), "examples": example }))).unwrap();
     }

@@ -1,5 +1,7 @@
 //! The language of a task, and texts in it.
 
+use crate::reading::JAPANESE_LETTERS;
+
 /// A language that tasks are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tongue {
@@ -14,14 +16,11 @@ pub(super) type Text = [&'static str; 3];
 /// The same in English, Japanese, Chinese and Thai.
 pub(super) type Spoken = [&'static str; 4];
 
-/// Letters that Japanese has and Chinese does not.
-const JAPANESE: &str = "変検証処価発図関録読歴実帳収抜総対応売単圧検査込働円";
-
 impl Tongue {
     /// The language of a text, by its letters: kana, else Thai letters, else Han letters, else English.
     pub(super) fn of(text: &str) -> Self {
         let has = |range: std::ops::RangeInclusive<char>| text.chars().any(|letter| range.contains(&letter));
-        if has('\u{3041}'..='\u{30ff}') || text.chars().any(|letter| JAPANESE.contains(letter)) {
+        if has('\u{3041}'..='\u{30ff}') || text.chars().any(|letter| JAPANESE_LETTERS.contains(letter)) {
             Self::Ja
         } else if has('\u{e00}'..='\u{e7f}') {
             Self::Th
