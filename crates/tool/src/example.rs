@@ -118,22 +118,22 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn check(value: Value, expect: &str) {
-        assert_eq!(Example::read(&value).unwrap_err(), expect);
+    fn check(value: &Value, expect: &str) {
+        assert_eq!(Example::read(value).unwrap_err(), expect);
     }
 
     #[test]
     fn what_is_no_example_says_why() {
-        check(json!([1]), "is no object");
-        check(json!({"parameters": 1, "result": 1}), "has `parameters` that are no object");
+        check(&json!([1]), "is no object");
+        check(&json!({"parameters": 1, "result": 1}), "has `parameters` that are no object");
         check(
-            json!({"parameters": {}, "result": 1, "throws": "x"}),
+            &json!({"parameters": {}, "result": 1, "throws": "x"}),
             "has `result` and `throws`, of which it can have one",
         );
-        check(json!({"parameters": {}, "params": {}}), "has `parameters` and `params`, of which it can have one");
-        check(json!({"parameters": {}, "holds": 1}), "has a `holds` that is no text");
-        check(json!({"parameters": {}, "throws": " "}), "has an empty `throws`");
-        check(json!({"parameters": {}, "result": 1, "why": ""}), "has an unknown field `why`");
+        check(&json!({"parameters": {}, "params": {}}), "has `parameters` and `params`, of which it can have one");
+        check(&json!({"parameters": {}, "holds": 1}), "has a `holds` that is no text");
+        check(&json!({"parameters": {}, "throws": " "}), "has an empty `throws`");
+        check(&json!({"parameters": {}, "result": 1, "why": ""}), "has an unknown field `why`");
     }
 
     #[test]
