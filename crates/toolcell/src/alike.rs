@@ -84,7 +84,8 @@ impl Toolbox {
         if !is_free(self, tool) {
             return Ok(Vec::new());
         }
-        let one = Probe::new(tool, schema, examples);
+        let left = probe::fuel(self.image());
+        let one = Probe::new(tool, schema, examples, &left);
         let mut told = None;
         let mut found = Vec::new();
         for entry in self.candidates(tool.spec(), about, schema)? {
@@ -97,7 +98,7 @@ impl Toolbox {
                 continue;
             }
             let notes = self.shelf()?.notes(&entry)?;
-            let other = Probe::new(known, schema, notes.examples());
+            let other = Probe::new(known, schema, notes.examples(), &left);
             if ways(&one, &other).is_empty() {
                 continue;
             }

@@ -290,3 +290,30 @@ fn a_tool_whose_trial_was_killed_is_unverified_when_the_store_is_opened_next() {
     let line = host.lines().pop().unwrap();
     assert_eq!((line.action.as_str(), line.error.as_deref()), ("verify_tool", Some("interrupted")));
 }
+
+#[test]
+fn a_declaration_that_is_made_to_cost_much_costs_little() {
+    let host = Host::under(AUTO);
+    let fields: Map<String, Value> = (0..64).map(|number| (format!("p{number}"), json!({ "$ref": "#" }))).collect();
+    let schemas = [
+        json!({ "type": "object", "properties": { "a": { "type": "array", "minItems": 1_000_000_000_000_u64 } } }),
+        json!({ "type": "object", "properties": { "a": { "type": "string", "minLength": 1_000_000_000_000_u64 } } }),
+        json!({ "type": "object", "properties": { "a": { "type": "string", "pattern": "(((x{1000}){1000}){1000})" } } }),
+        json!({ "type": "object", "properties": fields }),
+        json!({ "type": "object", "properties": { "a": { "type": "array", "minItems": 40, "items": { "type": "array",
+            "minItems": 40, "items": { "type": "array", "minItems": 40, "items": { "type": "array", "minItems": 40 } } } } } }),
+    ];
+    for (number, schema) in schemas.iter().enumerate() {
+        // Two of each, so that they are compared as well.
+        for copy in ["one", "other"] {
+            let name = format!("{copy}_{number}");
+            let made = host.create(&json!({ "name": name, "description": "Takes much", "parameters": schema,
+                "code": format!("const execute = (params) => Object.keys(params).length // {copy}"),
+                "examples": [{ "parameters": {}, "result": 0 }] }));
+            // What no parameters could meet may be refused by its declaration.
+            if made.is_ok() {
+                let _ = host.toolbox().verify(&name, &VerifyOptions::default()).unwrap();
+            }
+        }
+    }
+}

@@ -1,11 +1,12 @@
 //! A tool that is compared: what it is given, and what it answers.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
-use toolcell_host::{Budget, CallError, NoOperations, Outcome, Run};
+use toolcell_host::{Budget, CallError, Kind, NoOperations, Outcome, Run};
 use toolcell_tool::Example;
 
 use super::agree::Answer;
@@ -32,19 +33,34 @@ const RESULTS: usize = 160;
 const ALIKE: usize = 24;
 const ERRORS: usize = 8;
 /// What one call may use.
-const FUEL: u64 = 200_000_000;
+const FUEL: u64 = 50_000_000;
+
+/// What all calls of a comparison may use, and where the image is slow.
+const ALL_FUEL: u64 = 20_000_000_000;
+const ALL_FUEL_SLOW: u64 = 2_000_000_000;
+/// The longest input that is looked at, in bytes of JSON: many are kept.
+const LONGEST: usize = 16 * 1024;
+/// How long all of them are together.
+const ALL_INPUTS: usize = 1024 * 1024;
 
 /// A tool that is compared with others.
 pub(crate) struct Probe<'a> {
     tool: &'a VettedTool,
     schema: &'a Schema,
     examples: Vec<Value>,
+    /// The fuel that is left for all calls.
+    left: &'a Cell<u64>,
+}
+
+/// The fuel of a comparison on an image.
+pub(super) fn fuel(image: Kind) -> Cell<u64> {
+    Cell::new(if image == Kind::Interpreted { ALL_FUEL_SLOW } else { ALL_FUEL })
 }
 
 impl<'a> Probe<'a> {
-    pub(crate) fn new(tool: &'a VettedTool, schema: &'a Schema, examples: &[Value]) -> Self {
+    pub(crate) fn new(tool: &'a VettedTool, schema: &'a Schema, examples: &[Value], left: &'a Cell<u64>) -> Self {
         let examples = examples.iter().filter_map(|example| Example::read(example).ok());
-        Self { tool, schema, examples: examples.map(|example| example.parameters).collect() }
+        Self { tool, schema, examples: examples.map(|example| example.parameters).collect(), left }
     }
 
     /// Names and kinds of its parameters.
@@ -68,9 +84,19 @@ impl<'a> Probe<'a> {
         let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &SEED));
         let mut dice = Dice(1);
         let mut made = self.examples.clone();
-        while let (true, Ok(tree)) = (made.len() < MADE, strategy.new_tree(&mut runner)) {
+        let mut size = 0;
+        for _ in 0..MADE {
+            let Ok(tree) = strategy.new_tree(&mut runner) else { break };
             let input = tree.current();
-            made.push(self.sensible(if made.len().is_multiple_of(2) { related(&input, &mut dice) } else { input }));
+            let len = input.to_string().len();
+            size += len;
+            if size > ALL_INPUTS {
+                break;
+            }
+            if len <= LONGEST {
+                let is_turn = made.len().is_multiple_of(2);
+                made.push(self.sensible(if is_turn { related(&input, &mut dice) } else { input }));
+            }
         }
         made
     }
@@ -202,7 +228,11 @@ impl Toolbox {
 
     /// What a tool answers; nothing where it does not take the input, or is stopped, or returns what JSON has no word for.
     pub(super) fn answer(&self, probe: &Probe<'_>, input: &Value) -> Result<Option<Answer>, CallError> {
+        let left = probe.left.get();
         let Ok(args) = probe.schema.check_value(input.clone()) else { return Ok(None) };
+        if left < FUEL {
+            return Ok(None);
+        }
         let permit = Permit::to_compare(args, Budget { fuel: FUEL, ..Budget::default() });
         let run = Run { operations: &NoOperations, ..Run::default() };
         let spec = probe.tool.spec();
@@ -211,6 +241,7 @@ impl Toolbox {
         let key = hasher.finalize();
         let code = self.kept(&key).map_or(Code::Script(probe.tool.script()), Code::Evaluated);
         let report = self.enter(key, spec.name().as_str(), code, &permit, &run)?;
+        probe.left.set(left.saturating_sub(report.usage.fuel));
         Ok(match report.outcome {
             Outcome::Returned(_) if !report.warnings.is_empty() => None,
             Outcome::Returned(Some(value)) => serde_json::from_str(value.as_str()).ok().map(Answer::Returned),

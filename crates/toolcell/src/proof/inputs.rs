@@ -6,6 +6,8 @@
 //! The method is property testing (`QuickCheck`, Claessen and Hughes 2000), with values at borders (boundary value analysis),
 //! and with a dictionary and mutated examples as fuzzers have them.
 
+use std::cell::Cell;
+
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::Union;
@@ -17,6 +19,10 @@ use super::{samples, strings};
 
 /// How deep values are nested at most.
 const DEPTH: usize = 5;
+/// How many items a list has at most, by how deep it is.
+const LONGEST_LISTS: [usize; 5] = [60, 60, 8, 3, 2];
+/// How many values a schema is taken to have.
+const ROOM: usize = 400;
 /// How many items a list has where nothing is said.
 const ITEMS: usize = 6;
 /// How often something is made, and what.
@@ -48,6 +54,8 @@ pub(crate) struct Inputs<'a> {
     examples: &'a [Value],
     dictionary: &'a Dictionary,
     manner: Manner,
+    /// How many more values are looked at.
+    room: Cell<usize>,
 }
 
 /// One of several; there is at least one.
@@ -63,7 +71,7 @@ impl<'a> Inputs<'a> {
         dictionary: &'a Dictionary,
         manner: Manner,
     ) -> Self {
-        Self { schema, examples, dictionary, manner }
+        Self { schema, examples, dictionary, manner, room: Cell::new(ROOM) }
     }
 
     /// Parameters: made anew, or an example with some of its fields made anew.
@@ -79,6 +87,9 @@ impl<'a> Inputs<'a> {
     }
 
     fn value(&self, schema: &Value, seen: &[&Value], hint: Hint<'_>, depth: usize) -> BoxedStrategy<Value> {
+        // A schema that refers to itself in several places has more ways than there is time for.
+        let Some(room) = self.room.get().checked_sub(1) else { return Just(Value::Null).boxed() };
+        self.room.set(room);
         let schema = self.followed(schema);
         let about = schema["description"].as_str().filter(|_| depth > 0).unwrap_or(hint.about);
         let hint = Hint { about, ..hint };
@@ -178,8 +189,10 @@ impl<'a> Inputs<'a> {
 
     fn list(&self, schema: &Value, seen: &[&Value], hint: Hint<'_>, depth: usize) -> BoxedStrategy<Value> {
         let inside: Vec<&Value> = seen.iter().filter_map(|value| value.as_array()).flatten().collect();
-        let least = size(schema, "minItems").unwrap_or(0);
-        let most = size(schema, "maxItems").unwrap_or(least.max(ITEMS)).max(least);
+        // Lists in lists are short: what is declared beyond that is made too short, and refused by its schema.
+        let longest = LONGEST_LISTS[depth.min(LONGEST_LISTS.len() - 1)];
+        let least = size(schema, "minItems").unwrap_or(0).min(longest);
+        let most = size(schema, "maxItems").unwrap_or(least.max(ITEMS)).clamp(least, longest.max(least));
         if depth >= DEPTH {
             return Just(json!([])).boxed();
         }
@@ -213,6 +226,10 @@ impl<'a> Inputs<'a> {
         let seen: Vec<&Map<String, Value>> = seen.iter().filter_map(|value| value.as_object()).collect();
         let declared = schema["properties"].as_object().filter(|declared| !declared.is_empty());
         let Some(declared) = declared else { return self.open(schema, &seen, hint, depth) };
+        // Records are told of lists and maps in them; what refers to itself ends somewhere.
+        if depth >= 2 * DEPTH {
+            return Just(json!({})).boxed();
+        }
         let required: Vec<&str> =
             schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let fields: Vec<BoxedStrategy<Option<(String, Value)>>> = declared

@@ -85,7 +85,7 @@ pub(super) fn texts(
     let format = schema["format"].as_str().and_then(|format| FORMATS.iter().find(|(known, _)| *known == format));
     let shaped = pattern.or_else(|| format.and_then(|(_, pattern)| string_regex(pattern).ok()).map(Strategy::boxed));
     let is_shaped = shaped.is_some();
-    let (least, most) = (length(schema, "minLength").unwrap_or(0), length(schema, "maxLength"));
+    let (least, most) = (length(schema, "minLength").unwrap_or(0).min(LONGEST), length(schema, "maxLength"));
     let mut choices: Vec<Choice<String>> = shaped.into_iter().map(|shaped| (6, shaped)).collect();
     if !is_shaped {
         choices.push((if manner == Manner::Ordinary { 10 } else { 3 }, samples::texts(hint)));
@@ -142,7 +142,58 @@ fn length(schema: &Value, key: &str) -> Option<usize> {
 fn matching(pattern: &str) -> Option<BoxedStrategy<String>> {
     let inner = pattern.strip_prefix('^').unwrap_or(pattern);
     let inner = inner.strip_suffix('$').filter(|inner| !inner.ends_with('\\')).unwrap_or(inner);
+    if longest(inner) > LONGEST as u64 {
+        return None;
+    }
     string_regex(inner).ok().map(Strategy::boxed)
+}
+
+/// How long a text may get that matches a pattern, about: what is repeated without a bound is made up to 32 times.
+fn longest(pattern: &str) -> u64 {
+    // What stands in each open group, and the last thing, which a quantifier would repeat.
+    let (mut groups, mut last) = (vec![0_u64], 0);
+    let mut signs = pattern.chars().peekable();
+    while let Some(sign) = signs.next() {
+        let times = match sign {
+            '(' => {
+                groups.push(0);
+                continue;
+            }
+            ')' => {
+                last = groups.pop().unwrap_or(0);
+                if groups.is_empty() {
+                    groups.push(0);
+                }
+                1
+            }
+            '*' | '+' => 32,
+            '{' => {
+                let bounds: String = signs.by_ref().take_while(|sign| *sign != '}').collect();
+                let most = bounds.rsplit(',').next().unwrap_or_default();
+                let least = bounds.split(',').next().unwrap_or_default().parse().unwrap_or(u64::MAX);
+                if most.is_empty() { least.saturating_add(32) } else { most.parse().unwrap_or(u64::MAX) }
+            }
+            '?' | '|' | '^' | '$' => continue,
+            '\\' => {
+                signs.next();
+                last = 1;
+                1
+            }
+            _ => {
+                last = 1;
+                1
+            }
+        };
+        let group = groups.last_mut().map_or(0, |group| {
+            *group = group.saturating_add(last.saturating_mul(times));
+            *group
+        });
+        if group > LONGEST as u64 {
+            return group;
+        }
+        last = last.saturating_mul(times);
+    }
+    groups.into_iter().fold(0, u64::saturating_add)
 }
 
 /// A text of a length that is declared: what is too short is filled up, what is too long is cut.
@@ -183,5 +234,23 @@ fn changed(text: &str, change: usize, at: Index, sign: &str) -> String {
         // The same sign several times in a row.
         12 => format!("{before}{}{after}", after.chars().take(1).collect::<String>().repeat(3)),
         _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_of_endless_texts_are_passed_over() {
+        let check =
+            |pattern: &str, may_be_made: bool| assert_eq!(matching(pattern).is_some(), may_be_made, "{pattern}");
+        check("^[A-Z]{2}[0-9]{4,8}$", true);
+        check("^[a-z]+@[a-z]+(\\.[a-z]+){1,3}$", true);
+        check("^\\d{3}-\\d{4}$", true);
+        check("a{1000000000}", false);
+        check("(((a{1000}){1000}){1000})", false);
+        check("((((((a*)*)*)*)*)*)*", false);
+        check("(", false);
     }
 }

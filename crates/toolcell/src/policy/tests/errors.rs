@@ -19,7 +19,7 @@ fn an_unknown_key_is_told_with_the_nearest_known_one() {
     check(
         "\nlanguage = \"en\"\n  [Limits]\nfuel = 1",
         "3:4: a policy has no `Limits`, did you mean `limits`? (there are `language`, `limits`, `ceilings`, `store`, \
-         `audit`, `approval`, `names`, `grants`, `gates`)",
+         `reflection`, `audit`, `approval`, `names`, `grants`, `gates`)",
     );
     check("audit = { verbatim = true }", "1:11: `audit` has no `verbatim` (there are `contents`, `required`)");
     check(
