@@ -170,8 +170,8 @@ fn longest(pattern: &str) -> u64 {
             '{' => {
                 let bounds: String = signs.by_ref().take_while(|sign| *sign != '}').collect();
                 let most = bounds.rsplit(',').next().unwrap_or_default();
-                let least = bounds.split(',').next().unwrap_or_default().parse().unwrap_or(u64::MAX);
-                if most.is_empty() { least.saturating_add(32) } else { most.parse().unwrap_or(u64::MAX) }
+                let first = bounds.split(',').next().unwrap_or_default().parse().unwrap_or(u64::MAX);
+                if most.is_empty() { first.saturating_add(32) } else { most.parse().unwrap_or(u64::MAX) }
             }
             '?' | '|' | '^' | '$' => continue,
             '\\' => {
