@@ -50,6 +50,7 @@ const TASKS: [(&str, Trigger); 15] = [
     ("每天重复同样的操作", Trigger::Repetition),
 ];
 
+// Rows 77, 80 and 81 of the feature table.
 #[test]
 fn a_proposal_as_it_is_printed_becomes_a_tool_that_is_created_proven_and_run() {
     for (task, trigger) in TASKS {
@@ -69,6 +70,7 @@ fn a_proposal_as_it_is_printed_becomes_a_tool_that_is_created_proven_and_run() {
     }
 }
 
+// Rows 85 and 211 of the feature table.
 #[test]
 fn what_there_is_already_is_used_and_what_fails_is_mended() {
     let host = Host::under(AUTO);
@@ -150,6 +152,7 @@ fn what_a_result_says_is_data() {
     }
 }
 
+// Rows 78, 79 and 83 of the feature table.
 #[test]
 fn the_same_operation_is_counted_and_our_own_are_not() {
     let host = Host::new();
