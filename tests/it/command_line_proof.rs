@@ -85,6 +85,14 @@ fn what_cannot_be_reflected_on_is_refused_by_what_is_wrong() {
     refused(&reflect(&["--json", "x", "--failed-attempts", "many"]), 2, "request-invalid");
     refused(&reflect(&["--json", " "]), 2, "request-invalid");
     refused(&reflect(&["--json", "-", "--history", "-"]), 2, "usage");
+    desk.file("long.txt", &"a".repeat((128 << 20) + 1));
+    let done = reflect(&["@$long.txt"]);
+    assert!(
+        done.err.ends_with("is longer than 134217728 bytes\nhint: hand in less: what it is about is enough\n"),
+        "{}",
+        done.err
+    );
+    assert_eq!(done.status, 2);
     let done = reflect(&["x", "--history", "no such file"]);
     assert_eq!(done.status, 4, "{}", done.err);
     desk.file("history.jsonl", "{\"name\": \"a\"}\nnonsense\n");

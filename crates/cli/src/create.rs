@@ -2,7 +2,6 @@
 //!
 //! What is typed counts more than what a request says, and that more than the file beside a source.
 
-use std::fs::File;
 use std::path::Path;
 
 use serde::Serialize;
@@ -13,11 +12,10 @@ use toolcell::{CreateTool, Created, Lang, Parameter, Toolbox, read_request};
 use crate::args::CreateArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::{read, source};
 use crate::operation::Operation;
 use crate::rules::Rules;
 use crate::table::line;
-use crate::{Streams, open};
+use crate::{Streams, input, open};
 
 /// The longest request, in bytes: a source, each of whose characters may be escaped, and what is said about it.
 const REQUEST_LIMIT: u64 = 4 << 20;
@@ -65,16 +63,15 @@ pub(crate) fn run(
 fn request(args: &CreateArgs, streams: &mut Streams<'_>) -> Result<CreateTool, Failure> {
     let path = Path::new(&args.file);
     if args.file == "-" {
-        let bytes = read(&mut *streams.input, REQUEST_LIMIT)?;
-        let text = text(bytes, "standard input")?;
+        let text = input::said("-", REQUEST_LIMIT, streams)?;
         let is_request =
             text.trim_start().starts_with('{') && serde_json::from_str::<Map<String, Value>>(&text).is_ok();
         return if is_request { parsed(&text) } else { Ok(CreateTool { code: text, ..CreateTool::default() }) };
     }
     if path.extension().is_some_and(|ending| ending == "json") {
-        return parsed(&file(path)?);
+        return parsed(&input::file(path, REQUEST_LIMIT)?);
     }
-    let code = text(source(&args.file, streams)?, &args.file)?;
+    let code = input::text(input::source(&args.file, streams)?, &args.file)?;
     let beside = path.with_extension("json");
     let mut request = if beside.exists() { said_beside(&beside)? } else { CreateTool::default() };
     if request.name.is_empty() {
@@ -89,7 +86,7 @@ fn said_beside(path: &Path) -> Result<CreateTool, Failure> {
         message: format!("{}: {what}", path.display()),
         hint: "the file beside a source is a JSON object with fields of a request, such as `description`",
     };
-    let text = file(path)?;
+    let text = input::file(path, REQUEST_LIMIT)?;
     let mut said: Map<String, Value> = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
     said.retain(|key, _| BESIDE.contains(&key.as_str()));
     read_request(&Value::Object(said).to_string()).map_err(|error| wrong(error.to_string()))
@@ -113,7 +110,7 @@ fn overrule(request: &mut CreateTool, args: &CreateArgs, streams: &mut Streams<'
         if word == "-" && args.file == "-" {
             return Err(Failure::OneInput);
         }
-        request.parameters = value("--parameters", &typed(word, streams)?)?;
+        request.parameters = value("--parameters", &input::said(word, REQUEST_LIMIT, streams)?)?;
     }
     if !args.example.is_empty() {
         request.examples = args.example.iter().map(|text| value("--example", text)).collect::<Result<_, _>>()?;
@@ -127,15 +124,6 @@ fn overrule(request: &mut CreateTool, args: &CreateArgs, streams: &mut Streams<'
     Ok(())
 }
 
-/// The text that a word stands for: itself, `@FILE`, or `-` for standard input.
-fn typed(word: &str, streams: &mut Streams<'_>) -> Result<String, Failure> {
-    match word.strip_prefix('@') {
-        _ if word == "-" => text(read(&mut *streams.input, REQUEST_LIMIT)?, "standard input"),
-        Some(path) => file(Path::new(path)),
-        None => Ok(word.to_owned()),
-    }
-}
-
 fn value(option: &str, text: &str) -> Result<Value, Failure> {
     serde_json::from_str(text).map_err(|error| Failure::Typed {
         message: format!("{option} is no JSON: {error}"),
@@ -145,20 +133,6 @@ fn value(option: &str, text: &str) -> Result<Value, Failure> {
 
 fn parsed(text: &str) -> Result<CreateTool, Failure> {
     read_request(text).map_err(|error| toolcell::CreateError::from(error).into())
-}
-
-fn file(path: &Path) -> Result<String, Failure> {
-    let name = path.display().to_string();
-    let failed = |error| Failure::File { path: name.clone(), error };
-    let bytes = File::open(path).and_then(|file| read(file, REQUEST_LIMIT)).map_err(failed)?;
-    text(bytes, &name)
-}
-
-fn text(bytes: Vec<u8>, from: &str) -> Result<String, Failure> {
-    String::from_utf8(bytes).map_err(|error| Failure::Typed {
-        message: format!("{from} is not UTF-8: byte {} is no character", error.utf8_error().valid_up_to() + 1),
-        hint: "write it in UTF-8",
-    })
 }
 
 /// What whoever made a tool should know before running it.

@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use toolcell::{Draft, Params, SOURCE_LIMIT};
@@ -48,6 +49,40 @@ pub(crate) fn params(word: &str, streams: &mut Streams<'_>) -> Result<Params, Fa
     }
     let text = String::from_utf8(bytes).map_err(|_| Failure::ParamsNotUtf8)?;
     Ok(Params::parse(text)?)
+}
+
+/// The text that a word stands for: itself, `@FILE`, or `-` for standard input; no longer than `most` bytes.
+pub(crate) fn said(word: &str, most: u64, streams: &mut Streams<'_>) -> Result<String, Failure> {
+    match word.strip_prefix('@') {
+        _ if word == "-" => bounded(read(&mut *streams.input, most + 1)?, "standard input", most),
+        Some(path) => file(Path::new(path), most),
+        None => Ok(word.to_owned()),
+    }
+}
+
+/// The text of a file, no longer than `most` bytes.
+pub(crate) fn file(path: &Path, most: u64) -> Result<String, Failure> {
+    let name = path.display().to_string();
+    let failed = |error| Failure::File { path: name.clone(), error };
+    let bytes = File::open(path).and_then(|file| read(file, most + 1)).map_err(failed)?;
+    bounded(bytes, &name, most)
+}
+
+/// The text that bytes are; `from` is where they come from.
+pub(crate) fn text(bytes: Vec<u8>, from: &str) -> Result<String, Failure> {
+    String::from_utf8(bytes).map_err(|error| Failure::Typed {
+        message: format!("{from} is not UTF-8: byte {} is no character", error.utf8_error().valid_up_to() + 1),
+        hint: "write it in UTF-8",
+    })
+}
+
+/// One byte more than allowed tells what is too long; of what it is more, nothing is read.
+fn bounded(bytes: Vec<u8>, from: &str, most: u64) -> Result<String, Failure> {
+    if bytes.len() as u64 > most {
+        let message = format!("{from} is longer than {most} bytes");
+        return Err(Failure::Typed { message, hint: "hand in less: what it is about is enough" });
+    }
+    text(bytes, from)
 }
 
 /// At most `most` bytes.

@@ -1,6 +1,5 @@
 //! `reflect`: says whether a tool is worth making, and which one; or which one there is already.
 
-use std::fs::File;
 use std::path::Path;
 
 use serde::Serialize;
@@ -10,9 +9,8 @@ use toolcell::{Lang, ReflectOnTask, Reflected, ReflectedBody, read_request};
 use crate::args::{ReflectArgs, SandboxArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::read;
 use crate::rules::Rules;
-use crate::{Streams, open};
+use crate::{Streams, input, open};
 
 /// The longest text or history that is read, in bytes.
 const LIMIT: u64 = 128 << 20;
@@ -67,8 +65,8 @@ fn request(args: &ReflectArgs, streams: &mut Streams<'_>) -> Result<ReflectOnTas
         return Err(Failure::OneInput);
     }
     let mut fields = Map::new();
-    fields.insert("task_description".to_owned(), said(&args.task, streams)?.into());
-    let result = args.result.as_ref().map(|word| said(word, streams)).transpose()?;
+    fields.insert("task_description".to_owned(), input::said(&args.task, LIMIT, streams)?.into());
+    let result = args.result.as_ref().map(|word| input::said(word, LIMIT, streams)).transpose()?;
     fields.insert("last_tool_result".to_owned(), result.unwrap_or_default().into());
     if let Some(count) = &args.failed_attempts {
         let number = serde_json::from_str(count).ok().filter(Value::is_number);
@@ -80,19 +78,10 @@ fn request(args: &ReflectArgs, streams: &mut Streams<'_>) -> Result<ReflectOnTas
     read_request(&Value::Object(fields).to_string()).map_err(|error| toolcell::ReflectError::from(error).into())
 }
 
-/// The text that a word stands for: itself, `@FILE`, or `-` for standard input.
-fn said(word: &str, streams: &mut Streams<'_>) -> Result<String, Failure> {
-    match word.strip_prefix('@') {
-        _ if word == "-" => text(read(&mut *streams.input, LIMIT)?, "standard input"),
-        Some(path) => file(path),
-        None => Ok(word.to_owned()),
-    }
-}
-
 /// A JSON list, or one operation a line.
 fn history(word: &str, streams: &mut Streams<'_>) -> Result<Value, Failure> {
     let path = word.strip_prefix('@').unwrap_or(word);
-    let text = if word == "-" { text(read(&mut *streams.input, LIMIT)?, "standard input")? } else { file(path)? };
+    let text = if word == "-" { input::said(word, LIMIT, streams)? } else { input::file(Path::new(path), LIMIT)? };
     if text.trim_start().starts_with('[') {
         return serde_json::from_str(&text).map_err(|error| wrong(&error.to_string()));
     }
@@ -107,14 +96,4 @@ fn wrong(what: &str) -> Failure {
         message: format!("the history is no list of operations: {what}"),
         hint: "it is a JSON list, or a line each, of {\"name\": …, \"arguments\": {…}, \"outcome\": \"ok\"}",
     }
-}
-
-fn file(path: &str) -> Result<String, Failure> {
-    let failed = |error| Failure::File { path: path.to_owned(), error };
-    text(File::open(path).and_then(|file| read(file, LIMIT)).map_err(failed)?, path)
-}
-
-fn text(bytes: Vec<u8>, name: &str) -> Result<String, Failure> {
-    String::from_utf8(bytes)
-        .map_err(|_| Failure::Typed { message: format!("{name} is not UTF-8"), hint: "hand in text" })
 }

@@ -15,7 +15,7 @@ use crate::operation::exit_of;
 use crate::person::AtTerminal;
 use crate::progress::Progress;
 use crate::rules::Rules;
-use crate::table::{Column, Fit, Table, TooLong, line, width};
+use crate::table::{Column, Fit, Table, TooLong, line};
 use crate::{Streams, open};
 
 pub(crate) fn run(
@@ -108,13 +108,7 @@ fn all(
         };
         table.row([entry.name.to_string(), word(proof).to_owned(), line(&visible(&what))]);
     }
-    if streams.output_is_terminal {
-        for line in table.fitted(width(), TooLong::Cut).lines {
-            writeln!(streams.output, "{line}")?;
-        }
-    } else {
-        write!(streams.output, "{}", table.with_tabs())?;
-    }
+    table.print(TooLong::Cut, "toolcell verify --all --json", streams)?;
     Ok(exit)
 }
 

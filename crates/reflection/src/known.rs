@@ -36,6 +36,8 @@ pub struct Known {
 
 /// From which likeness on a tool does the task.
 const DOES_IT: f64 = 0.6;
+/// From which likeness on it does all of it.
+const DOES_ALL: f64 = 0.85;
 /// From which likeness on it does a part of it.
 const DOES_A_PART: f64 = 0.2;
 /// How much of a task tools cover that are composed for it.
@@ -52,7 +54,9 @@ pub(crate) fn decide(task: &str, known: &[Known]) -> Decision {
         fit.max_by(|one, other| one.likeness.total_cmp(&other.likeness))
     };
     if let Some(tool) = best(Soundness::Sound) {
-        return Decision::Reuse(tool.id);
+        // What leaves a part of the task over is not all of it, where others do the rest.
+        let parts = if tool.likeness < DOES_ALL { composed(task, known) } else { None };
+        return parts.map_or(Decision::Reuse(tool.id), Decision::Compose);
     }
     if let Some(tool) = best(Soundness::Failing) {
         return Decision::Revise(tool.id);

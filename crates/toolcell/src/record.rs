@@ -7,6 +7,8 @@
 //! Invariant: an attempt that was begun is ended exactly once: when it returns, when a line returns early, when a thread
 //! panics, and, where the process was killed, when the store is opened next, as `interrupted`.
 
+mod interrupted;
+
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -14,13 +16,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Outcome, Params, Report, Stop};
 use toolcell_store::audit::{Action, Attempt, Details, Digest, Failure};
-use toolcell_store::{
-    Begun, Fault, FindError, Interrupted, RUN, Record, RecordError, RunEnd, StatusError, Store, ToolRef, UsageEvent,
-};
-use toolcell_tool::{Status, ToolId, ToolName};
+use toolcell_store::{Begun, Fault, RUN, Record, RecordError, RunEnd, UsageEvent};
+use toolcell_tool::{ToolId, ToolName};
+
+pub(crate) use interrupted::close_interrupted;
 
 use crate::permit::Permit;
-use crate::toolbox::{Toolbox, ToolboxError};
+use crate::toolbox::Toolbox;
 
 /// How runs end, in the words of records.
 const OUTCOMES: [&str; 8] = ["returned", "threw", "stopped", "refused", "interrupted", "passed", "failed", "unproven"];
@@ -357,70 +359,4 @@ fn micros(duration: Duration) -> u64 {
 fn body(record: &RunRecord) -> Vec<u8> {
     // Strings, numbers and times: there is nothing in it that cannot be written.
     serde_json::to_vec(record).unwrap_or_default()
-}
-
-/// Ends what processes began that are gone, as `interrupted`. Where the record was kept already, the line says what it
-/// does.
-pub(crate) fn close_interrupted(toolbox: &Toolbox) -> Result<(), ToolboxError> {
-    let Some(store) = toolbox.store.as_ref() else { return Ok(()) };
-    for interrupted in store.interrupted_runs()? {
-        let at = toolbox.now();
-        let kept = interrupted.kept.as_ref().and_then(|kept| serde_json::from_slice(&kept.body).ok());
-        let run = kept.unwrap_or_else(|| begun(&interrupted, at));
-        let action = Action::named(&run.action).unwrap_or(Action::RunDynamicTool);
-        let mut attempt = Attempt::new(action, at);
-        attempt.name = Some(run.name.clone()).filter(|name| !name.is_empty());
-        attempt.tool = interrupted.kept.as_ref().and_then(|kept| kept.tool);
-        attempt.details.outcome = OUTCOMES.into_iter().find(|known| *known == run.outcome);
-        if run.outcome != "returned" {
-            attempt.result = Err(Failure { code: "interrupted", message: run.code.clone() });
-        }
-        let new = || Record { kind: RUN.to_owned(), tool: None, at, body: body(&run) };
-        let record = interrupted.kept.unwrap_or_else(new);
-        store.end_run(interrupted.begun, RunEnd { usage: None, record, attempt })?;
-        if action == Action::VerifyTool {
-            // Nobody tries it any more.
-            give_up(store, &run.name)?;
-        }
-    }
-    Ok(())
-}
-
-/// Makes a tool unverified that was being tried when its process died.
-fn give_up(store: &Store, called: &str) -> Result<(), Fault> {
-    let Ok(reference) = ToolRef::parse(called) else { return Ok(()) };
-    match store.find(&reference) {
-        Ok(entry) if entry.status == Status::Pending => match store.set_status(entry.id, Status::Unverified) {
-            Err(StatusError::Fault(fault)) => Err(fault),
-            // Somebody else was faster.
-            _ => Ok(()),
-        },
-        Err(FindError::Fault(fault)) => Err(fault),
-        _ => Ok(()),
-    }
-}
-
-/// The record of a run that nobody ended. What cannot be read was begun by another version; that it was begun is known
-/// all the same.
-fn begun(interrupted: &Interrupted, at: Timestamp) -> RunRecord {
-    let beginning: Option<Beginning<'_>> = serde_json::from_slice(&interrupted.payload).ok();
-    let text = |of: for<'a> fn(&Beginning<'a>) -> &'a str| {
-        beginning.as_ref().map(|one| of(one).to_owned()).unwrap_or_default()
-    };
-    RunRecord {
-        run: interrupted.run.to_string(),
-        action: text(|one| one.action),
-        caller: text(|one| one.caller),
-        tool: None,
-        name: text(|one| one.name),
-        at: beginning.as_ref().map_or(at, |one| one.at),
-        parameters: Size { blake3: text(|one| one.blake3), bytes: beginning.as_ref().map_or(0, |one| one.bytes) },
-        outcome: "interrupted".to_owned(),
-        code: Some("interrupted".to_owned()),
-        changed: None,
-        result: None,
-        decided_by: None,
-        grants: None,
-        used: None,
-    }
 }

@@ -18,7 +18,7 @@ use crate::retire::{Reason, RetireError};
 use crate::run::{Deprecation, Failed, Ran, RunError};
 
 /// Those of the words that are of this language.
-fn words(lang: Lang, ja: &'static str, en: &'static str, zh: &'static str) -> &'static str {
+pub(crate) fn words(lang: Lang, ja: &'static str, en: &'static str, zh: &'static str) -> &'static str {
     match lang {
         Lang::Ja => ja,
         Lang::En => en,

@@ -152,6 +152,24 @@ fn what_a_result_says_is_data() {
     }
 }
 
+#[test]
+fn tools_that_each_do_a_part_are_composed() {
+    let host = Host::under(AUTO);
+    for (name, description) in
+        [("csv_reader", "Parses CSV text into rows"), ("schema_validator", "Validates customer records against rules")]
+    {
+        host.create(&json!({ "name": name, "description": description, "code": "const execute = () => []" })).unwrap();
+    }
+    let told = host.asked("Parse the CSV text into rows and validate the customer records against the rules");
+    let mut names: Vec<&str> = told.tools.iter().map(|entry| entry.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!((told.body().decision, names), ("compose", vec!["csv_reader", "schema_validator"]), "{:?}", told.body());
+    assert_eq!(told.to_text(Lang::En).matches("run_dynamic_tool({ tool_id: ").count(), 2);
+    // One that does all of its own is used by itself.
+    let one = host.asked("Validate the customer records against the rules");
+    assert_eq!((one.body().decision, one.tools[0].name.as_str()), ("reuse", "schema_validator"));
+}
+
 // Rows 78, 79 and 83 of the feature table.
 #[test]
 fn the_same_operation_is_counted_and_our_own_are_not() {

@@ -10,6 +10,7 @@ use toolcell_host::{Budget, CallError, Kind, NoOperations, Outcome, Run};
 use toolcell_tool::Example;
 
 use super::agree::Answer;
+use super::candidates::kind;
 use super::dice::Dice;
 use super::mutate::{changed, related};
 use super::sense::{is_full, sensible};
@@ -65,8 +66,7 @@ impl<'a> Probe<'a> {
 
     /// Names and kinds of its parameters.
     pub(super) fn parameters(&self) -> Vec<(String, String)> {
-        let kind = |kind: &str| if kind == "integer" { "number".to_owned() } else { kind.to_owned() };
-        self.schema.parameters().iter().map(|one| (one.name.clone(), kind(&one.kind))).collect()
+        self.schema.parameters().iter().map(|one| (one.name.clone(), kind(&one.kind).to_owned())).collect()
     }
 
     /// Inputs that it declares that it takes; the same ones each time.

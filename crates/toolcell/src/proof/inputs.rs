@@ -327,8 +327,7 @@ fn mixed((example, new, bits): (Value, Value, u64)) -> Value {
     let mut names: Vec<&String> = example.keys().chain(new.keys()).collect();
     names.sort();
     names.dedup();
-    for (at, name) in names.into_iter().enumerate().filter(|(at, _)| bits >> (at % 64) & 1 == 1) {
-        let _ = at;
+    for (_, name) in names.into_iter().enumerate().filter(|(at, _)| bits >> (at % 64) & 1 == 1) {
         match new.get(name) {
             Some(value) => mixed.insert(name.clone(), value.clone()),
             None => mixed.shift_remove(name),

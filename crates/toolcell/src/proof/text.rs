@@ -5,15 +5,7 @@ use std::fmt::Write as _;
 use toolcell_tool::Lang;
 
 use super::{Check, Counterexample, Ended, Proof, Trying, Verdict};
-
-/// Those of the words that are of this language.
-fn words(lang: Lang, ja: &'static str, en: &'static str, zh: &'static str) -> &'static str {
-    match lang {
-        Lang::Ja => ja,
-        Lang::En => en,
-        Lang::Zh => zh,
-    }
-}
+use crate::text::words;
 
 impl Proof {
     /// What was tried and what came of it.
