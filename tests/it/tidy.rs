@@ -18,7 +18,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         "crates/toolcell",
         &["toolcell-analysis", "toolcell-host", "toolcell-reflection", "toolcell-store", "toolcell-tool"],
     ),
-    ("crates/cli", &["toolcell"]),
+    ("crates/mcp", &["toolcell"]),
+    ("crates/cli", &["toolcell", "toolcell-mcp"]),
 ];
 
 #[test]

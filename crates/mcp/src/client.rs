@@ -1,0 +1,1 @@
+//! The line in a client's configuration that starts a server.
