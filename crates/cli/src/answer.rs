@@ -226,30 +226,3 @@ pub(crate) fn lines(outcome: &Outcome, lang: Lang) -> Vec<String> {
         }
     }
 }
-
-/// Text with its control characters made visible, so that a tool cannot drive a terminal or forge a line.
-pub(crate) fn visible(text: &str) -> String {
-    text.chars()
-        .map(|char| match char {
-            '\n' | '\t' => char.to_string(),
-            _ if char.is_control() || is_bidi_control(char) => char.escape_default().to_string(),
-            _ => char.to_string(),
-        })
-        .collect()
-}
-
-/// Characters that change the order in which a terminal shows others (Unicode TR 9).
-fn is_bidi_control(char: char) -> bool {
-    matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_characters_are_made_visible() {
-        assert_eq!(visible("\u{1b}[31mred\u{7}\tx\u{9b}"), "\\u{1b}[31mred\\u{7}\tx\\u{9b}");
-        assert_eq!(visible("日本語\u{202e}x"), "日本語\\u{202e}x");
-    }
-}

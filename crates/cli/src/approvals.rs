@@ -6,15 +6,14 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use toolcell::store::{Approval, Decision, Entry};
-use toolcell::{Answer, CancelToken, Lang, Pending, Person as _, Toolbox};
+use toolcell::{Answer, CancelToken, Lang, Pending, Person as _, Toolbox, visible};
 
 use crate::Streams;
-use crate::answer::visible;
 use crate::args::{ApprovalsArgs, ApprovalsCommand, SandboxArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::open;
-use crate::person::{AtTerminal, approving_told};
+use crate::person::AtTerminal;
 use crate::rules::Rules;
 
 /// How many are listed of each kind.
@@ -61,7 +60,7 @@ fn list(toolbox: &Toolbox, json: bool, lang: Lang, streams: &mut Streams<'_>) ->
         writeln!(streams.output, "pending   {name} ({id}) with {grants}, since {}", question.at)?;
         match toolbox.question(&tool.id.to_string()) {
             Ok(question) => {
-                for line in question.approving.iter().flat_map(|approving| approving_told(approving, lang)) {
+                for line in question.approving.iter().flat_map(|approving| approving.told(lang)) {
                     writeln!(streams.output, "{line}")?;
                 }
             }

@@ -6,8 +6,9 @@ use serde_json::{Map, Value, json};
 use toolcell::store::audit::{Head, Line, Verdict};
 use toolcell::store::{Settings, Store};
 
+use toolcell::visible;
+
 use crate::Streams;
-use crate::answer::visible;
 use crate::args::{AuditArgs, AuditCommand};
 use crate::exit::Exit;
 use crate::failure::Failure;

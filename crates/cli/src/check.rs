@@ -7,10 +7,11 @@ use std::path::Path;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use serde::Serialize;
 use serde_json::Value;
-use toolcell::{Analysis, Capabilities, Capability, Draft, Finding, Lang, Problem, Rejection, Severity, analyze};
+use toolcell::{
+    Analysis, Capabilities, Capability, Draft, Finding, Lang, Problem, Rejection, Severity, analyze, visible,
+};
 
 use crate::Streams;
-use crate::answer::visible;
 use crate::args::{CheckArgs, Format};
 use crate::exit::Exit;
 use crate::failure::Failure;

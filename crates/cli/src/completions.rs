@@ -89,7 +89,7 @@ fn names(dir: &Path) -> Vec<CompletionCandidate> {
     let Some(page) = listed.ok().and_then(|store| store.list(&filter).ok()) else { return Vec::new() };
     let candidate = |entry: &toolcell::store::Entry| {
         let does: String = entry.description.lines().next().unwrap_or_default().chars().take(80).collect();
-        CompletionCandidate::new(entry.name.as_str()).help(Some(crate::answer::visible(&does).into()))
+        CompletionCandidate::new(entry.name.as_str()).help(Some(toolcell::visible(&does).into()))
     };
     page.entries.iter().map(candidate).collect()
 }

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use toolcell::policy::{Layer, Origin, PolicyError, Setting};
-use toolcell::{Policy, PolicyFile};
+use toolcell::{Policy, PolicyFile, visible};
 
 use crate::Streams;
-use crate::answer::visible;
 use crate::args::{ConfigCommand, PolicyArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;

@@ -7,14 +7,13 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolcell::policy::ApprovalMode;
-use toolcell::{CreateTool, Created, Lang, Parameter, Toolbox, read_request};
+use toolcell::{CreateTool, Created, Lang, Parameter, Toolbox, line, read_request};
 
 use crate::args::CreateArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::operation::Operation;
 use crate::rules::Rules;
-use crate::table::line;
 use crate::{Streams, input, open};
 
 /// The longest request, in bytes: a source, each of whose characters may be escaped, and what is said about it.

@@ -4,12 +4,11 @@ use std::path::Path;
 
 use rustix::process::{Resource, getrlimit};
 use serde::Serialize;
-use toolcell::{Budget, Draft, ENGINE_VERSION, GUEST_DIGEST, Kind, Outcome, Params, Precheck, Run, Toolbox};
+use toolcell::{Budget, Draft, ENGINE_VERSION, GUEST_DIGEST, Kind, Outcome, Params, Precheck, Run, Toolbox, visible};
 
 use toolcell::store::{Access, Health, Mending, Settings, Store, fsck};
 
 use crate::Streams;
-use crate::answer::visible;
 use crate::args::SandboxArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;

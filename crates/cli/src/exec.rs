@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use toolcell::{CancelToken, ExecError, Lang, Outcome, Precheck, Report, Run};
+use toolcell::{CancelToken, ExecError, Lang, Outcome, Precheck, Report, Run, visible};
 
 use crate::Streams;
-use crate::answer::{Answer, lines, visible};
+use crate::answer::{Answer, lines};
 use crate::args::ExecArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;

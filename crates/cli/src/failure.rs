@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::io::ErrorKind;
 
 use toolcell::policy::PolicyError;
-use toolcell::{DraftError, ExecError, JsonError, Lang, NameError, StartError, headline, store};
+use toolcell::{DraftError, ExecError, JsonError, Lang, NameError, StartError, headline, store, visible};
 
 use crate::Streams;
-use crate::answer::{Answer, ErrorBody, visible};
+use crate::answer::{Answer, ErrorBody};
 use crate::exit::Exit;
 use crate::input::PARAMS_LIMIT;
 use crate::operation::{Operation, exit_of};

@@ -5,10 +5,9 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::Serialize;
 use toolcell::store::{Collected, Health, Mending, Mode, Settings, Store, fsck};
-use toolcell::{collect, repair};
+use toolcell::{collect, repair, visible};
 
 use crate::Streams;
-use crate::answer::visible;
 use crate::args::{FsckArgs, GcArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;

@@ -8,9 +8,9 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use toolcell::visible;
 
 use crate::Streams;
-use crate::answer::visible;
 use crate::args::{InitArgs, PolicyArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;

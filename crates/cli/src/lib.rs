@@ -92,7 +92,7 @@ impl Streams<'_> {
 
     /// Text as it may be printed: on a terminal its control characters are made visible.
     pub(crate) fn shown(&self, text: &str) -> String {
-        if self.output_is_terminal { answer::visible(text) } else { text.to_owned() }
+        if self.output_is_terminal { toolcell::visible(text) } else { text.to_owned() }
     }
 }
 

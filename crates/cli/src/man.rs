@@ -4,9 +4,9 @@ use std::fs;
 
 use clap::CommandFactory as _;
 use clap_mangen::Man;
+use toolcell::visible;
 
 use crate::Streams;
-use crate::answer::visible;
 use crate::args::{Args, ManArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;

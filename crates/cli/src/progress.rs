@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use toolcell::line;
+
 use crate::Streams;
-use crate::table::line;
 
 /// How long a run has to take for it to be shown.
 const QUIET: Duration = Duration::from_secs(1);

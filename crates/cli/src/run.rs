@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolcell::{
     CancelToken, Explanation, Lang, Outcome, Params, PartialSink, Person, Ran, Report, RunError, RunOptions, RunTool,
-    Schema, ToolName, Toolbox,
+    Schema, ToolName, Toolbox, line,
 };
 
 use crate::answer::Answer;
@@ -19,7 +19,7 @@ use crate::operation::Operation;
 use crate::person::AtTerminal;
 use crate::progress::Progress;
 use crate::rules::Rules;
-use crate::table::{Column, Fit, Table, TooLong, line, width};
+use crate::table::{Column, Fit, Table, TooLong, width};
 use crate::{Streams, exec, open};
 
 pub(crate) fn run(

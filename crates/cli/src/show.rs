@@ -5,17 +5,15 @@ use std::path::Path;
 use serde_json::{Value, json};
 use toolcell::policy::Verdict;
 use toolcell::store::{Decision, Percentiles, Usage};
-use toolcell::{Analysis, Finding, Lang, Language, Proof, Shown, Standing, analyze};
+use toolcell::{Analysis, Finding, Lang, Language, Proof, Shown, Standing, analyze, capabilities, line, visible};
 
-use crate::answer::visible;
 use crate::args::{SandboxArgs, ShowArgs};
 use crate::check::{Checked, Said, finding, problem_shown, renderer, shown as finding_shown};
 use crate::create::parameter;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::person::capabilities;
 use crate::rules::Rules;
-use crate::table::{Column, Fit, Table, TooLong, line, width};
+use crate::table::{Column, Fit, Table, TooLong, width};
 use crate::{Streams, list, open};
 
 pub(crate) fn run(

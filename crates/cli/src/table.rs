@@ -8,8 +8,9 @@ use std::os::fd::AsFd as _;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Row, Table as Grid, Width, presets};
 use rustix::termios::tcgetwinsize;
 
+use toolcell::line;
+
 use crate::Streams;
-use crate::answer::visible;
 
 /// How wide a terminal is that does not say it.
 const WIDTH: u16 = 80;
@@ -171,11 +172,6 @@ impl Table {
 
 fn with_gaps(widths: impl Iterator<Item = u16>) -> u16 {
     widths.fold(0, |all: u16, width| all.saturating_add(width).saturating_add(GAP)).saturating_sub(GAP)
-}
-
-/// Text in one line, with its control characters made visible.
-pub(crate) fn line(text: &str) -> String {
-    visible(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// How many columns of a terminal a text takes, as comfy-table measures it.

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolcell::proof::Verdict;
-use toolcell::{CancelToken, Lang, Proof, Toolbox, VerifyError, VerifyOptions};
+use toolcell::{CancelToken, Lang, Proof, Toolbox, VerifyError, VerifyOptions, line, visible};
 
-use crate::answer::visible;
 use crate::args::VerifyArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -15,7 +14,7 @@ use crate::operation::exit_of;
 use crate::person::AtTerminal;
 use crate::progress::Progress;
 use crate::rules::Rules;
-use crate::table::{Column, Fit, Table, TooLong, line};
+use crate::table::{Column, Fit, Table, TooLong};
 use crate::{Streams, open};
 
 pub(crate) fn run(

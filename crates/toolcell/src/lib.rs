@@ -47,6 +47,7 @@ pub mod proof;
 mod record;
 mod review;
 mod text;
+mod told;
 mod vet;
 
 mod exchange;
@@ -75,6 +76,7 @@ pub use running::Running;
 pub use search::{Hit, SearchError};
 pub use show::{ShowError, Shown, Standing};
 pub use text::{deleted_text, deprecated_text};
+pub use told::{capabilities, line, visible};
 pub use toolbox::{Toolbox, ToolboxConfig, ToolboxError};
 pub use toolcell_analysis::{
     Analysis, Capabilities, Capability, Comparison, Finding, Location, Need, Problem, QualityAssessment, Rejection,
