@@ -210,9 +210,9 @@ fn doctor_looks_at_the_store_as_well() {
     let answer = on(&shelf, &["doctor", "--image", "bounded", "--json"]).json();
     assert_eq!(answer["store"]["health"]["problems"][0]["wrong"], "its source is lost");
 
-    fs::write(shelf.path().join("toolcell-store"), "toolcell store, format 3\n").unwrap();
+    fs::write(shelf.path().join("toolcell-store"), "toolcell store, format 4\n").unwrap();
     let done = doctor(&shelf);
-    assert!(done.status == 6 && done.out.contains("it has format 3, and this one reads format 2"), "{}", done.out);
+    assert!(done.status == 6 && done.out.contains("it has format 4, and this one reads format 3"), "{}", done.out);
     fs::write(shelf.path().join("toolcell-store"), "a shopping list\n").unwrap();
     assert_eq!(doctor(&shelf).status, 6);
 

@@ -8,6 +8,7 @@ use toolcell_tool::{Status, ToolId, ToolName};
 
 use crate::error::Fault;
 use crate::find::FindError;
+use crate::generation;
 use crate::store::{Entry, Store, by_id, by_name};
 
 /// How many successors are followed, one after the other.
@@ -104,6 +105,7 @@ impl Store {
             let sql = "UPDATE tool SET status = 'deprecated' WHERE num = ?";
             transaction.prepare_cached(sql)?.execute([tool.num])?;
             forget(transaction, tool.num)?;
+            generation::changed(transaction)?;
             if let Some(successor) = successor {
                 let sql = "INSERT INTO successor (tool, successor) VALUES (?, ?)";
                 transaction.prepare_cached(sql)?.execute((tool.num, successor.as_bytes()))?;

@@ -15,6 +15,7 @@ use crate::index::{Durability, FILE, Index};
 use crate::objects::{Found, Name, Objects};
 use crate::rebuild::{self, Old};
 use crate::version::Version;
+use crate::{generation, secret};
 
 /// How many problems are told one by one.
 const TOLD: usize = 1_000;
@@ -130,8 +131,23 @@ pub fn fsck(path: &std::path::Path, mending: Mending) -> Result<Health, crate::O
         look_for_losses(index, &objects, mending, &mut health)?;
         look_for_lost_steps(index, &objects, mending, &mut health)?;
     }
+    look_at_secret(&directory, mending, &mut health)?;
     health.quarantined = count(&directory.folder("quarantine")?);
     Ok(health)
+}
+
+/// The secret is one, if it is there. What it is nobody is told.
+fn look_at_secret(directory: &Directory, mending: Mending, health: &mut Health) -> Result<(), Fault> {
+    let Some(wrong) = secret::wrong(directory)? else { return Ok(()) };
+    let mended = match mending {
+        Mending::Look => None,
+        Mending::Repair => {
+            secret::put_aside(directory)?;
+            Some("put into the quarantine; the next who asks for it makes another one".to_owned())
+        }
+    };
+    health.wrong(secret::FILE, wrong, mended);
+    Ok(())
 }
 
 fn count_unreferenced(index: &Index, objects: &Objects) -> Result<u64, Fault> {
@@ -280,7 +296,7 @@ fn look_for_losses(index: &Index, objects: &Objects, mending: Mending, health: &
                 let sql = format!("UPDATE tool SET status = 'quarantined'{free} WHERE num = ?");
                 transaction.prepare_cached(&sql)?.execute([num])?;
             }
-            Ok::<_, Fault>(())
+            Ok::<_, Fault>(generation::changed(transaction)?)
         })?;
     }
     Ok(())

@@ -10,6 +10,7 @@ use toolcell_tool::{Status, ToolId, ToolName};
 
 use crate::audit::{Action, Attempt, Change};
 use crate::error::Fault;
+use crate::generation;
 use crate::store::{COLUMNS, Entry, Store, TABLES, parsed};
 use crate::usage::UsageEvent;
 
@@ -127,7 +128,11 @@ fn fall_back(connection: &Connection, num: i64, at: Timestamp) -> Result<Option<
         let name = parsed(1, ToolName::parse(row.get_ref(1)?.as_str()?))?;
         Ok(FellBack { tool: ToolId::from_bytes(row.get(0)?), name, at })
     });
-    Ok(fallen.optional()?)
+    let fallen = fallen.optional()?;
+    if fallen.is_some() {
+        generation::changed(connection)?;
+    }
+    Ok(fallen)
 }
 
 /// Notes how long the runs of a tool took of which nothing was kept so far.

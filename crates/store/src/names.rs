@@ -9,6 +9,7 @@ use toolcell_tool::{Notes, ToolId, ToolName, ToolSpec};
 
 use crate::error::Fault;
 use crate::find::{FindError, ToolRef};
+use crate::generation;
 use crate::store::{Entry, Store, by_id, parsed, time};
 use crate::version::{Event, Scores, Version};
 
@@ -177,6 +178,7 @@ impl Store {
         self.index.write(self.settings.durability, |transaction| {
             let sql = "UPDATE tool SET status = 'unverified' WHERE num = ? AND status = 'quarantined'";
             transaction.prepare_cached(sql)?.execute([lost.num])?;
+            generation::changed(transaction)?;
             if version_is_lost {
                 let sql = "DELETE FROM version WHERE folded = ? AND hash = ?";
                 transaction.prepare_cached(sql)?.execute((lost.name.folded(), lost.version.as_bytes()))?;

@@ -4,7 +4,8 @@
 //! broken off is known by a mark: until one is finished, the store does not open.
 //!
 //! What objects do not say is taken over from the old index, as far as it can be read. From one that is damaged no
-//! approvals are: a flipped bit must not let anything run.
+//! approvals are: a flipped bit must not let anything run. For the same reason the secret goes, and with it whatever was
+//! made with it: a token that was spent must not be good again.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use crate::error::Fault;
 use crate::fsck::Health;
 use crate::index::{self, FILE};
 use crate::objects::{Found, Name, Objects};
+use crate::secret;
 use crate::step::apply;
 use crate::version::Version;
 
@@ -37,8 +39,8 @@ struct Step {
     version: Version,
 }
 
-/// What is taken over from the old index: columns that are read from it, and where they go. The first one is a tool's
-/// identifier.
+/// What is taken over from the old index: columns that are read from it, and where they go. Where it is about a tool,
+/// the first one is its identifier.
 const TAKEN_OVER: [(&str, &str); 7] = [
     ("SELECT id, status FROM tool", "UPDATE tool SET status = ?2 WHERE id = ?1"),
     (
@@ -67,10 +69,14 @@ const TAKEN_OVER: [(&str, &str); 7] = [
     ),
 ];
 /// What is taken over from one that is whole, besides.
-const APPROVALS: (&str, &str) = (
-    "SELECT tool, grants, form, granted, by, at FROM approval",
-    "INSERT OR IGNORE INTO approval (tool, grants, form, granted, by, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-);
+const WHERE_WHOLE: [(&str, &str); 3] = [
+    (
+        "SELECT tool, grants, form, granted, by, at FROM approval",
+        "INSERT OR IGNORE INTO approval (tool, grants, form, granted, by, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    ),
+    ("SELECT token, until FROM spent", "INSERT OR IGNORE INTO spent (token, until) VALUES (?1, ?2)"),
+    ("SELECT what, at FROM mark WHERE what = 'forgotten'", "INSERT OR IGNORE INTO mark (what, at) VALUES (?1, ?2)"),
+];
 
 /// Whether an index can be trusted with what only it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,8 +126,8 @@ fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<usize, Fau
         versions += 1;
     }
     if let Some(old_index) = &old_index {
-        let approvals = (old == Old::Whole).then_some(APPROVALS);
-        for (from, to) in TAKEN_OVER.into_iter().chain(approvals) {
+        let besides = if old == Old::Whole { &WHERE_WHOLE[..] } else { &[] };
+        for (from, to) in TAKEN_OVER.iter().chain(besides) {
             // What cannot be read is what was lost; the rest is not.
             let _ = take_over(old_index, from, &transaction, to);
         }
@@ -129,6 +135,9 @@ fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<usize, Fau
     transaction.commit()?;
     drop(old_index);
     new_index.close().map_err(|(_, error)| Fault::from(error))?;
+    if old == Old::Damaged {
+        secret::put_aside(directory)?;
+    }
     replace(directory)?;
     Ok(versions)
 }

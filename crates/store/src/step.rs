@@ -14,9 +14,9 @@ use crate::error::Fault;
 use crate::index::Durability;
 use crate::names::{NameStepError, Step};
 use crate::objects::Found;
-use crate::search;
 use crate::store::{Store, by_id, joined, parsed, stored};
 use crate::version::{Event, Version};
+use crate::{generation, search};
 
 /// How many objects wait to be synced before they are, all at once.
 const UNSYNCED: i64 = 512;
@@ -166,6 +166,7 @@ pub(crate) fn apply(
     version: &Version,
 ) -> rusqlite::Result<()> {
     let current = version.event != Event::Deleted;
+    generation::changed(transaction)?;
     search::forget(transaction, folded)?;
     let leave = "UPDATE tool SET current = 0 WHERE folded = ? AND current = 1";
     transaction.prepare_cached(leave)?.execute([folded])?;

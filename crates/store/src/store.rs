@@ -3,7 +3,7 @@
 //! Invariant: what comes off the disk is checked against its hash on every read, and a tool against its identifier.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use blake3::Hash;
 use jiff::Timestamp;
@@ -18,6 +18,7 @@ use crate::index::{Durability, Index};
 use crate::journal::Journal;
 use crate::objects::{Found, Objects};
 use crate::rebuild::MARK;
+use crate::secret::Secret;
 use crate::settle::Unsettled;
 use crate::together::Waiting;
 use crate::version::{Scores, Version};
@@ -63,6 +64,8 @@ pub struct Store {
     pub(crate) unsettled: Unsettled,
     /// The runs of this process, once it has begun one.
     pub(crate) journal: Mutex<Option<Arc<Journal>>>,
+    /// Once somebody asked for it.
+    pub(crate) secret: OnceLock<Secret>,
 }
 
 /// What the index keeps about a tool.
@@ -137,6 +140,7 @@ impl Store {
             waiting: Mutex::default(),
             unsettled: Unsettled::default(),
             journal: Mutex::default(),
+            secret: OnceLock::new(),
         })
     }
 

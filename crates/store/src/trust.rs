@@ -12,7 +12,7 @@ use crate::error::Fault;
 use crate::find::FindError;
 use crate::index::Durability;
 use crate::store::{Entry, Store, by_id, parsed, time};
-use crate::{deprecate, ledger};
+use crate::{deprecate, generation, ledger};
 
 /// What somebody said to a tool with a set of grants.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,7 +115,7 @@ impl Store {
             let at = approval.at.as_millisecond();
             let row = (approval.tool.as_bytes(), grants.as_bytes(), &form, granted, &approval.by, at);
             transaction.prepare_cached(sql)?.execute(row)?;
-            Ok(())
+            Ok(generation::changed(transaction)?)
         })
     }
 
@@ -240,7 +240,7 @@ impl Store {
             let sql = "DELETE FROM successor WHERE tool IN (SELECT num FROM tool WHERE id = ?)";
             transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
             transaction.prepare_cached("DELETE FROM approval WHERE tool = ?")?.execute([id.as_bytes()])?;
-            Ok(())
+            Ok(generation::changed(transaction)?)
         })
     }
 
@@ -251,7 +251,9 @@ impl Store {
     pub fn revoke(&self, tool: ToolId) -> Result<usize, Fault> {
         self.index.write(self.settings.durability, |transaction| {
             let sql = "DELETE FROM approval WHERE tool = ? AND granted IS NOT NULL";
-            Ok(transaction.prepare_cached(sql)?.execute([tool.as_bytes()])?)
+            let revoked = transaction.prepare_cached(sql)?.execute([tool.as_bytes()])?;
+            generation::changed(transaction)?;
+            Ok(revoked)
         })
     }
 }
@@ -262,6 +264,7 @@ fn becomes(transaction: &Connection, num: i64, to: Status) -> rusqlite::Result<(
     if to == Status::Passed {
         ledger::passed(transaction, num)?;
     }
+    generation::changed(transaction)?;
     deprecate::forget(transaction, num)
 }
 

@@ -6,10 +6,11 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::directory::FORMAT;
-use crate::{ledger, usage};
+use crate::{generation, ledger, usage};
 
 /// What each format adds; see these files.
-const ADDED: [&str; FORMAT as usize] = [include_str!("schema.sql"), include_str!("schema.2.sql")];
+const ADDED: [&str; FORMAT as usize] =
+    [include_str!("schema.sql"), include_str!("schema.2.sql"), include_str!("schema.3.sql")];
 
 /// Makes all tables, in an index that has none.
 pub(crate) fn make_tables(connection: &Connection) -> rusqlite::Result<()> {
@@ -33,6 +34,9 @@ pub(crate) fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
     }
     if before < 2 {
         fill(&transaction)?;
+    }
+    if before < 3 {
+        generation::begin(&transaction)?;
     }
     transaction.pragma_update(None, "user_version", FORMAT)?;
     transaction.commit()

@@ -10,7 +10,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 use toolcell_tool::{Draft, Notes, Status, ToolName, ToolSpec};
 
-use crate::{Entry, Mending, Registration, Scores, Settings, Store, Terms, ToolRef, UsageEvent, WhenTaken, fsck};
+use crate::{
+    Entry, Filter, Mending, Registration, Scores, Settings, Spending, Store, Terms, ToolRef, UsageEvent, WhenTaken,
+    fsck,
+};
 
 /// The tables of format 1, as they were.
 const FORMAT_1: &str = include_str!("format_1.sql");
@@ -75,7 +78,7 @@ fn a_store_of_format_1_is_upgraded_when_it_is_opened() {
     let folder = old();
     let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
-    assert_eq!(said, "toolcell store, format 2\n");
+    assert_eq!(said, "toolcell store, format 3\n");
     let one = find(&store, "one");
     assert_eq!((one.status, one.runs, one.successes), (Status::Passed, 4, 4));
     // How long its runs took is known from their sketch; what they saved was never said.
@@ -120,5 +123,27 @@ fn an_old_index_that_is_damaged_is_made_anew_in_this_format() {
     let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
     assert_eq!((find(&store, "one").name.as_str(), store.unindexed("v1", 10).unwrap().len()), ("one", 2));
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
-    assert_eq!(said, "toolcell store, format 2\n");
+    assert_eq!(said, "toolcell store, format 3\n");
+}
+
+#[test]
+fn a_store_of_format_2_is_upgraded_when_it_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    put(&Store::open(folder.path(), &Settings::default()).unwrap(), "one");
+    let connection = Connection::open(folder.path().join("index.sqlite")).unwrap();
+    connection.execute_batch("DROP TABLE spent; DROP TABLE mark; PRAGMA user_version = 2").unwrap();
+    drop(connection);
+    std::fs::write(folder.path().join("toolcell-store"), "toolcell store, format 2\n").unwrap();
+
+    let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
+    let before = store.generation().unwrap();
+    put(&store, "two");
+    assert_ne!(store.generation().unwrap(), before);
+    let (token, at) = (blake3::hash(b"t"), Timestamp::UNIX_EPOCH);
+    let spent = [0, 1].map(|_| store.spend(token, at + Duration::from_secs(1), at).unwrap());
+    assert_eq!(spent, [Spending::First, Spending::Again]);
+    assert_eq!(store.list(&Filter::default()).unwrap().total, 2);
+    drop(store);
+    let health = fsck(folder.path(), Mending::Look).unwrap();
+    assert!(health.problems.is_empty(), "{:#?}", health.problems);
 }
