@@ -1,7 +1,7 @@
 # What can be done here. `make` shows this list.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test examples reflection torture lint check guest prelude profile check-guest bench clean
+.PHONY: help demo test examples peers reflection torture lint check guest prelude profile check-guest bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -19,6 +19,10 @@ examples: ## Run the examples: small hosts
 reflection: ## Measure reflection on its labelled tasks, and draw precision and recall
 	cargo test --quiet --locked --package toolcell-reflection --test labelled -- --nocapture
 	cargo run --quiet --locked --package toolcell-reflection --example curve -- crates/reflection/precision-recall.svg
+
+peers: ## Have the official clients and suites of the protocol talk to the server (needs Node and Python)
+	cargo build --workspace --bins --examples --locked
+	tests/peers/run "$${CARGO_TARGET_DIR:-target}/debug/toolcell" "$${CARGO_TARGET_DIR:-target}/debug/examples/conformance" $(PARTS)
 
 torture: ## Run the long form of the tests of the store: every fault at every point, and 50,000 tools (15 minutes)
 	TOOLCELL_TORTURE=1 cargo test --locked --package toolcell-tests --test it survival

@@ -10,6 +10,7 @@ mod analysis;
 mod attacks;
 mod capabilities;
 mod command_line;
+mod command_line_mcp_config;
 mod command_line_policy;
 mod command_line_proof;
 mod command_line_shell;

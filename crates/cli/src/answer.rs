@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use toolcell::{Lang, LogLine, Outcome, Place, Report, Stop, Thrown, headline};
+use toolcell::{Lang, LogBody, Outcome, Report, Stop, Thrown, UsageBody, WarningBody, headline};
 
 /// The answer to one request.
 #[derive(Debug, Serialize)]
@@ -50,23 +50,8 @@ pub(crate) struct ErrorBody {
 struct RunBody {
     logs: Vec<LogBody>,
     warnings: Vec<WarningBody>,
-    fuel: u64,
-    load_fuel: u64,
-    memory_bytes: usize,
-    duration_ms: f64,
-}
-
-#[derive(Debug, Serialize)]
-struct LogBody {
-    level: toolcell::Level,
-    text: String,
-}
-
-#[derive(Debug, Serialize)]
-struct WarningBody {
-    place: &'static str,
-    path: String,
-    message: String,
+    #[serde(flatten)]
+    usage: UsageBody,
 }
 
 impl ErrorBody {
@@ -129,20 +114,9 @@ impl Answer {
     /// The answer to a request that was run.
     pub(crate) fn of(id: Option<Box<RawValue>>, report: Report) -> Self {
         let run = RunBody {
-            logs: report.logs.into_iter().map(|LogLine { level, text }| LogBody { level, text }).collect(),
-            warnings: report
-                .warnings
-                .into_iter()
-                .map(|warning| WarningBody {
-                    place: place(warning.place),
-                    path: warning.path,
-                    message: warning.message,
-                })
-                .collect(),
-            fuel: report.usage.fuel,
-            load_fuel: report.usage.load_fuel,
-            memory_bytes: report.usage.memory,
-            duration_ms: (report.usage.duration.as_secs_f64() * 1e6).round() / 1e3,
+            logs: report.logs.into_iter().map(LogBody::from).collect(),
+            warnings: report.warnings.into_iter().map(WarningBody::from).collect(),
+            usage: UsageBody::from(&report.usage),
         };
         let mut answer = Self {
             id,
@@ -178,13 +152,6 @@ impl Answer {
         // Text, numbers and checked JSON: there is nothing in it that cannot be written.
         serde_json::to_string(self)
             .unwrap_or_else(|error| format!(r#"{{"outcome":"refused","error":{{"code":"bug","message":"{error}"}}}}"#))
-    }
-}
-
-fn place(place: Place) -> &'static str {
-    match place {
-        Place::Params => "params",
-        Place::Result => "result",
     }
 }
 

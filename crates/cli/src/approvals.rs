@@ -141,8 +141,8 @@ fn grant(
     match person.map(|person| (person.ask(&question), person.cancel.is_cancelled())) {
         None => decide(toolbox, &id, Decision::Approved, "command-line", json, streams),
         Some((Answer::Yes, _)) => decide(toolbox, &id, Decision::Approved, "person", json, streams),
-        Some((Answer::No { .. }, true)) => Err(Failure::Interrupted),
-        Some((Answer::No { .. }, false)) => {
+        Some((Answer::No { .. } | Answer::Later, true)) => Err(Failure::Interrupted),
+        Some((Answer::No { .. } | Answer::Later, false)) => {
             let message = format!("`{}` is not approved", question.call.tool_name);
             let hint = "it is asked about again; to end that: toolcell approvals refuse";
             Err(Failure::said("not-approved", message, hint))

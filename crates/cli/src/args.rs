@@ -1,5 +1,6 @@
 //! What can be typed.
 
+mod mcp;
 mod policy;
 mod store;
 mod tools;
@@ -15,6 +16,7 @@ use crate::Streams;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
+pub(crate) use mcp::{McpArgs, McpCommand, McpConfigArgs, McpServeArgs};
 pub(crate) use policy::{
     ApprovalsArgs, ApprovalsCommand, CompletionsArgs, ConfigArgs, ConfigCommand, InitArgs, ManArgs, PolicyArgs,
 };
@@ -52,6 +54,11 @@ impl Args {
     /// Directory Specification).
     pub(crate) fn dir(&self) -> Result<PathBuf, Failure> {
         dir(self.dir.as_deref())
+    }
+
+    /// The directory of the store, where an option says it.
+    pub(crate) fn said_dir(&self) -> Option<&Path> {
+        self.dir.as_deref()
     }
 
     /// The language: the option, else `TOOLCELL_LANG`, else that of the policy, else the locale.
@@ -126,6 +133,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Answer requests, one JSON object a line, from standard input
     Batch(SandboxArgs),
+    /// Serve the operations over MCP, and put the server into the configuration of a client
+    Mcp(McpArgs),
     /// Say what this machine gives, whether Toolcell works here, and how its store is
     Doctor(SandboxArgs),
     /// Look at everything in the store, and mend it

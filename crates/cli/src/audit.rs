@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toolcell::store::audit::{Head, Line, Verdict};
 use toolcell::store::{Settings, Store};
 
@@ -27,7 +27,7 @@ fn show(store: &Store, args: &AuditArgs, json: bool, streams: &mut Streams<'_>) 
     for line in lines.by_ref() {
         let line = line?;
         if json {
-            writeln!(streams.output, "{}", in_json(&line))?;
+            writeln!(streams.output, "{}", line.to_value())?;
         } else {
             writeln!(streams.output, "{}", in_text(&line))?;
         }
@@ -36,20 +36,6 @@ fn show(store: &Store, args: &AuditArgs, json: bool, streams: &mut Streams<'_>) 
         writeln!(streams.errors, "warning: {} broken lines; `toolcell audit verify` names them", lines.skipped())?;
     }
     Ok(Exit::Done)
-}
-
-fn in_json(line: &Line) -> Value {
-    let mut fields = Map::new();
-    let mut put = |name: &str, value: Option<Value>| value.map(|value| fields.insert(name.to_owned(), value));
-    put("seq", line.seq.map(Value::from));
-    put("timestamp", Some(line.at.to_string().into()));
-    put("action", Some(line.action.clone().into()));
-    put("toolId", line.tool.map(|id| id.to_string().into()));
-    put("toolName", line.name.clone().map(Value::from));
-    put("success", Some(line.success.into()));
-    put("details", Some(Value::Object(line.details.clone())));
-    put("error", line.error.clone().map(Value::from));
-    Value::Object(fields)
 }
 
 /// `2026-11-21T12:00:00Z  import  average dt_0123456789ab  failed: name-taken  {"count":3}`

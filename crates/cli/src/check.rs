@@ -190,16 +190,6 @@ pub(crate) struct ProblemBody {
     text: String,
 }
 
-/// A finding, in the form of the contract's issues.
-pub(crate) fn finding(finding: &Finding) -> Value {
-    let toolcell::Location { line, column, end_line, end_column, .. } = finding.location;
-    serde_json::json!({
-        "severity": finding.severity.name(), "type": finding.rule.name(), "description": finding.message,
-        "line": line, "column": column, "endLine": end_line, "endColumn": end_column,
-        "code": finding.text, "suggestion": finding.suggestion,
-    })
-}
-
 /// The problems of a rejection.
 pub(crate) fn problems(rejection: &Rejection) -> Vec<ProblemBody> {
     let problem = |problem: &Problem| ProblemBody {

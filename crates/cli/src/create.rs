@@ -4,10 +4,9 @@
 
 use std::path::Path;
 
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use toolcell::policy::ApprovalMode;
-use toolcell::{CreateTool, Created, Lang, Parameter, Toolbox, line, read_request};
+use toolcell::{CreateTool, Created, Lang, Toolbox, line, read_request};
 
 use crate::args::CreateArgs;
 use crate::exit::Exit;
@@ -48,7 +47,7 @@ pub(crate) fn run(
         _ => error.into(),
     })?;
     if json {
-        let text = serde_json::to_string(&Body::of(&created)).map_err(std::io::Error::from)?;
+        let text = serde_json::to_string(&created.body()).map_err(std::io::Error::from)?;
         writeln!(streams.output, "{text}")?;
     } else {
         let text = streams.shown(&created.to_text(lang));
@@ -164,61 +163,4 @@ fn say_what_follows(created: &Created, toolbox: &Toolbox, streams: &mut Streams<
         streams.errors,
         "hint: look at it with `toolcell show {id}`, and approve it with `toolcell approvals grant {id}`"
     )
-}
-
-/// A tool that was made, in JSON.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Body<'a> {
-    id: String,
-    name: &'a str,
-    version: u64,
-    safety_score: f64,
-    quality_score: f64,
-    verification_status: &'static str,
-    parameters: Vec<Value>,
-    findings: Vec<Value>,
-    replaced: Option<String>,
-    identical_to: Vec<Value>,
-    alike: Vec<Value>,
-    needs_approval: Option<&'a str>,
-}
-
-impl<'a> Body<'a> {
-    fn of(created: &'a Created) -> Self {
-        let identical =
-            |(name, id): &(toolcell::ToolName, toolcell::ToolId)| json!({"name": name.as_str(), "id": id.to_string()});
-        let alike = |alike: &toolcell::Alike| {
-            let called: Value =
-                alike.parameters.iter().map(|(ours, theirs)| (ours.clone(), Value::String(theirs.clone()))).collect();
-            json!({"name": alike.entry.name.as_str(), "id": alike.entry.id.to_string(), "inputs": alike.inputs, "parameters": called})
-        };
-        Self {
-            id: created.id.to_string(),
-            name: created.name.as_str(),
-            version: created.version,
-            safety_score: created.scores.safety,
-            quality_score: created.scores.quality,
-            verification_status: created.status.name(),
-            parameters: created.parameters.iter().map(parameter).collect(),
-            findings: created.findings.iter().map(crate::check::finding).collect(),
-            replaced: created.replaced.map(|id| id.to_string()),
-            identical_to: created.identical_to.iter().map(identical).collect(),
-            alike: created.alike.iter().map(alike).collect(),
-            needs_approval: created.needs_approval.as_deref(),
-        }
-    }
-}
-
-/// A parameter, in JSON.
-pub(crate) fn parameter(parameter: &Parameter) -> Value {
-    let Parameter { name, kind, description, required, default, allowed } = parameter;
-    let mut fields = json!({"name": name, "type": kind, "description": description, "required": required});
-    if let Some(default) = default {
-        fields["default"] = default.clone();
-    }
-    if !allowed.is_empty() {
-        fields["enum"] = allowed.clone().into();
-    }
-    fields
 }

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use serde_json::json;
 use toolcell::store::{Entry, Step, ToolRef};
-use toolcell::{DeleteTool, IdPrefix, Lang, ToolName, deleted_text};
+use toolcell::{DeleteTool, DeletedBody, IdPrefix, Lang, ToolName, deleted_text};
 
 use crate::args::{DeleteArgs, RollBackArgs, SandboxArgs, UndeleteArgs};
 use crate::exit::Exit;
@@ -98,8 +97,8 @@ pub(crate) fn roll_back(
 
 fn print(step: &Step, text: &str, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
     if json {
-        let fields = json!({"id": step.id.to_string(), "name": step.name.as_str(), "version": step.number});
-        writeln!(streams.output, "{fields}")?;
+        let text = serde_json::to_string(&DeletedBody::from(step)).map_err(std::io::Error::from)?;
+        writeln!(streams.output, "{text}")?;
     } else {
         writeln!(streams.output, "{text}")?;
     }

@@ -5,7 +5,8 @@
 //! [`bundle`] and [`audit`], are the commands; [`answer`] is what they print of a run, [`failure`] what they print where there was none, and [`exit`] the exit status.
 //!
 //! [`rules`] is what holds here, [`trusted`] whose gates may run, and [`open`] the one way to a toolbox; [`config`], [`init`] and
-//! [`approvals`] are the commands about them. [`completions`] and [`man`] are made of what can be typed.
+//! [`approvals`] are the commands about them. [`mcp`] leads clients to the server. [`completions`] and [`man`] are made of
+//! what can be typed.
 //!
 //! Invariant: this is the only crate that knows arguments, streams and exit codes. Results go to stdout, everything
 //! else to stderr.
@@ -36,6 +37,7 @@ mod input;
 mod ledger;
 mod list;
 mod man;
+mod mcp;
 mod open;
 mod operation;
 mod person;
@@ -52,13 +54,15 @@ mod trusted;
 mod verify;
 
 use std::io::{IsTerminal, Read, Write};
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use clap::Parser as _;
 use toolcell::CancelToken;
 
-use args::{Args, Command};
+use args::{Args, Command, McpArgs};
 use exit::Exit;
 use failure::Failure;
 use rules::Rules;
@@ -114,10 +118,24 @@ pub fn main() -> ExitCode {
     run(std::env::args_os(), streams, &cancel).into()
 }
 
+/// Whether what runs ends by itself when it is interrupted, and how often it was.
+static ENDING: AtomicU32 = AtomicU32::new(0);
+/// What [`ENDING`] begins with where what runs ends by itself.
+const ENDS_BY_ITSELF: u32 = 1;
+
+/// Says that what runs now hears signals by itself, and ends by itself, unless somebody insists.
+pub(crate) fn ends_by_itself() {
+    ENDING.store(ENDS_BY_ITSELF, Ordering::Relaxed);
+}
+
 /// Stops the call that runs, and then what does not end of itself: who waits for input, or works on a store, where
 /// whatever was acknowledged is kept.
 fn interrupt(cancel: &CancelToken) {
     cancel.cancel();
+    let heard = ENDING.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |often| (often > 0).then(|| often + 1));
+    if heard == Ok(ENDS_BY_ITSELF) {
+        return;
+    }
     std::thread::sleep(GRACE);
     // Where even this cannot be written, the exit status still says it.
     let _ = writeln!(std::io::stderr(), "error: interrupted; what was acknowledged is kept");
@@ -137,6 +155,7 @@ where
     let rules = Rules::find(&args.policy);
     let lang = args.lang(rules.as_ref().ok().and_then(Rules::language));
     let json = args.json;
+    let said_dir = args.said_dir().map(Path::to_owned);
     let dir = args.dir();
     let places = args.policy;
     let done = match args.command {
@@ -175,6 +194,12 @@ where
         Command::Check(check) => check::run(&check, json, lang, &mut streams),
         Command::Batch(batch) => {
             rules.and_then(|rules| batch::run(batch, &rules, dir.ok().as_deref(), lang, &mut streams, cancel))
+        }
+        Command::Mcp(McpArgs { command: Some(command), .. }) => {
+            mcp::run(&command, &places, said_dir.as_deref(), json, &mut streams)
+        }
+        Command::Mcp(McpArgs { command: None, serve }) => {
+            rules.and_then(|rules| mcp::serve(&serve, &rules, &dir?, lang, &mut streams))
         }
         Command::Doctor(doctor) => dir.and_then(|dir| doctor::run(doctor, &dir, json, &mut streams)),
         Command::Fsck(fsck) => dir.and_then(|dir| fsck::run(&fsck, &dir, json, &mut streams)),

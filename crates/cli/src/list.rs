@@ -6,7 +6,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolcell::store::{Entry, PAGE_LIMIT};
-use toolcell::{Lang, ListTools, Listed, ToolName, Toolbox};
+use toolcell::{Lang, ListTools, Listed, ToolBody, ToolName, Toolbox};
 
 use crate::args::{ListArgs, SandboxArgs, days};
 use crate::exit::Exit;
@@ -155,25 +155,8 @@ fn ago(at: Timestamp, now: Timestamp) -> String {
 
 /// What the index keeps about a tool, in JSON.
 pub(crate) fn entry(entry: &Entry, successor: Option<&ToolName>) -> Value {
-    let mut fields = json!({
-        "id": entry.id.to_string(),
-        "name": entry.name.as_str(),
-        "description": entry.description,
-        "tags": entry.tags,
-        "verificationStatus": entry.status.name(),
-        "safetyScore": entry.scores.safety,
-        "qualityScore": entry.scores.quality,
-        "confidenceScore": entry.confidence,
-        "usageCount": entry.runs,
-        "successCount": entry.successes,
-        "lastUsedAt": entry.last_used_at.map(|at| at.to_string()),
-        "createdAt": entry.created_at.to_string(),
-        "updatedAt": entry.updated_at.to_string(),
-    });
-    if let (Value::Object(fields), Some(name)) = (&mut fields, successor) {
-        fields.insert("successor".to_owned(), name.as_str().into());
-    }
-    fields
+    // Texts, numbers and times: there is nothing in it that cannot be written.
+    serde_json::to_value(ToolBody::of(entry, successor)).unwrap_or_default()
 }
 
 #[cfg(test)]

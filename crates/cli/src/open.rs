@@ -33,7 +33,8 @@ pub(crate) fn for_drafts(dir: Option<&Path>, sandbox: SandboxConfig, rules: &Rul
     }
 }
 
-fn config(sandbox: SandboxConfig, rules: &Rules) -> Result<ToolboxConfig, Failure> {
+/// What a toolbox is made with under these rules.
+pub(crate) fn config(sandbox: SandboxConfig, rules: &Rules) -> Result<ToolboxConfig, Failure> {
     let (policy, gates) = (rules.policy().clone(), rules.gates()?);
     Ok(ToolboxConfig { sandbox, policy, gates, ..ToolboxConfig::default() })
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolcell::{
-    CancelToken, Explanation, Lang, Outcome, Params, PartialSink, Person, Ran, Report, RunError, RunOptions, RunTool,
-    Schema, ToolName, Toolbox, line,
+    CancelToken, ContextBody, DeprecationBody, Explanation, Lang, Outcome, Params, PartialSink, Person, Ran, Report,
+    RunError, RunOptions, RunTool, Schema, Toolbox, line,
 };
 
 use crate::answer::Answer;
@@ -185,7 +185,7 @@ fn print(ran: Ran, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()>
     if let Some(text) = deprecated {
         writeln!(streams.errors, "{word}: {text}")?;
     }
-    for (gate, text) in context {
+    for ContextBody { gate, text } in context {
         let (gate, text) = (line(&gate), line(&text));
         match lang {
             Lang::En | Lang::Ja => writeln!(streams.errors, "{word} ({gate}): {text}")?,
@@ -199,12 +199,12 @@ fn print(ran: Ran, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()>
 }
 
 /// The report without what a gate suppresses, and what gates add.
-fn seen(ran: Ran) -> (Report, Vec<(String, String)>) {
+fn seen(ran: Ran) -> (Report, Vec<ContextBody>) {
     let Ran { mut report, context, suppressed, .. } = ran;
     if suppressed && matches!(report.outcome, Outcome::Returned(_)) {
         report.outcome = Outcome::Returned(None);
     }
-    (report, context.into_iter().map(|context| (context.gate, context.text)).collect())
+    (report, context.into_iter().map(ContextBody::from).collect())
 }
 
 /// A run, in JSON.
@@ -215,23 +215,21 @@ struct Body {
     #[serde(flatten)]
     answer: Answer,
     record: Option<String>,
-    context: Vec<Value>,
+    context: Vec<ContextBody>,
     suppressed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     revised_by: Option<String>,
     /// What is to be used in its place, where it is deprecated.
     #[serde(skip_serializing_if = "Option::is_none")]
-    deprecated: Option<Value>,
+    deprecated: Option<DeprecationBody>,
 }
 
 impl Body {
     fn of(mut ran: Ran) -> Self {
         let (tool, name, suppressed) = (ran.tool.to_string(), ran.name.to_string(), ran.suppressed);
         let (record, revised_by) = (ran.record.map(|hash| hash.to_string()), ran.revised_by.take());
-        let deprecated =
-            ran.deprecated.as_ref().map(|it| json!({"successor": it.successor.as_ref().map(ToolName::as_str)}));
+        let deprecated = ran.deprecated.as_ref().map(DeprecationBody::from);
         let (report, context) = seen(ran);
-        let context = context.into_iter().map(|(gate, text)| json!({"gate": gate, "text": text})).collect();
         Self { tool, name, answer: Answer::of(None, report), record, context, suppressed, revised_by, deprecated }
     }
 }

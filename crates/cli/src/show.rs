@@ -5,11 +5,13 @@ use std::path::Path;
 use serde_json::{Value, json};
 use toolcell::policy::Verdict;
 use toolcell::store::{Decision, Percentiles, Usage};
-use toolcell::{Analysis, Finding, Lang, Language, Proof, Shown, Standing, analyze, capabilities, line, visible};
+use toolcell::{
+    Analysis, Finding, FindingBody, Lang, Language, ParameterBody, Proof, Shown, Standing, analyze, capabilities, line,
+    visible,
+};
 
 use crate::args::{SandboxArgs, ShowArgs};
-use crate::check::{Checked, Said, finding, problem_shown, renderer, shown as finding_shown};
-use crate::create::parameter;
+use crate::check::{Checked, Said, problem_shown, renderer, shown as finding_shown};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::rules::Rules;
@@ -266,7 +268,7 @@ fn in_json(shown: &Shown, checked: &Checked) -> Value {
         "idempotent": shown.notes.claims().idempotent,
         "cost": shown.notes.cost(),
         "proof": shown.proof.as_ref().map(told),
-        "parameters": shown.parameters.iter().map(parameter).collect::<Vec<_>>(),
+        "parameters": shown.parameters.iter().map(ParameterBody::from).collect::<Vec<_>>(),
         "capabilities": {
             "asked": shown.asked, "inferred": analysis.map(|analysis| &analysis.capabilities),
             "rulings": shown.rulings.iter().map(ruling).collect::<Vec<_>>(),
@@ -280,7 +282,7 @@ fn in_json(shown: &Shown, checked: &Checked) -> Value {
             "fuel": percentiles(shown.usage.fuel), "micros": percentiles(shown.usage.micros),
         },
         "history": shown.history.iter().map(past).collect::<Vec<_>>(),
-        "findings": analysis.map(|analysis| analysis.findings.iter().map(finding).collect::<Vec<_>>()),
+        "findings": analysis.map(|analysis| analysis.findings.iter().map(FindingBody::from).collect::<Vec<_>>()),
         "source": shown.spec.source(),
     });
     if let (Value::Object(fields), Value::Object(more)) = (&mut fields, more) {

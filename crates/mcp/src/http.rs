@@ -1,1 +1,382 @@
-//! The way in over HTTP.
+//! The way in over HTTP: the protocol at `/mcp`; `/healthz`, `/readyz` and `/metrics` say how the server is.
+//!
+//! The protocol is the library's. Ours is what stands before it: who comes in, with how much, and for how long.
+//! Reading order: [`HttpConfig`] is all that can be said; `serve` accepts connections and ends them; `front` is what becomes
+//! of a request, and asks `hosts`, `members`, `pages`, `body` and `sessions`; `wire` is a connection.
+//!
+//! Invariant: nothing that a client does, or leaves undone, holds memory, a task or the shutdown for longer than the config
+//! says.
+
+mod bearers;
+mod body;
+mod front;
+mod hosts;
+mod members;
+mod pages;
+mod refusal;
+mod sessions;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use rmcp::ServerHandler;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use self::front::Front;
+use self::wire::{Activity, Wire};
+use crate::calls::Calls;
+use crate::principal::Principal;
+
+pub use self::bearers::{Bearer, Bearers, BearersError, Share, Tokens};
+
+/// How long accepting rests where the machine has nothing left to accept with.
+const REST: Duration = Duration::from_millis(50);
+/// How long a shutdown waits after its grace for what was told to stop.
+const STOPPING: Duration = Duration::from_secs(5);
+/// How long a shutdown waits for answers to be on their way when all that ran has ended.
+const ANSWERING: Duration = Duration::from_secs(2);
+/// How long a shutdown waits for clients to read what is written to them.
+const LEAVING: Duration = Duration::from_secs(5);
+/// The longest head of a request, in bytes.
+const HEAD: usize = 32 * 1024;
+/// What is read ahead or waits to be written of one connection, in bytes.
+const BUFFER: usize = 64 * 1024;
+
+/// What is offered over HTTP, to whom, and how much of it.
+#[derive(Debug, Clone)]
+pub struct HttpConfig {
+    /// Who may come in.
+    pub bearers: Bearers,
+    /// The names that the server goes by, besides those of loopback and the address that it is bound to: `name` or
+    /// `name:port`.
+    pub hosts: Vec<String>,
+    /// The origins whose pages may call: `scheme://host:port`, or `:*` for any port. None by default.
+    pub origins: Vec<String>,
+    /// The longest body, in bytes; 4 MiB.
+    pub body_limit: usize,
+    /// What all bodies that are read may take together, in bytes; 64 MiB.
+    pub bodies: usize,
+    /// How many connections there may be; 4,096. Whoever comes then waits.
+    pub connections: usize,
+    /// How many requests may be under way in the whole server; 512. Those that only listen do not count.
+    pub requests: usize,
+    /// How many sessions a principal may have; 1,024. The one that was used least recently makes room.
+    pub sessions: usize,
+    /// How many requests a principal may make in a minute, where its tokens say nothing else; as many as it likes.
+    pub rate: Option<NonZeroU32>,
+    /// How long what runs may go on when the server is to end; 10 s.
+    pub grace: Duration,
+    /// How long things may take.
+    pub times: Times,
+    /// How the server is.
+    pub probes: Probes,
+}
+
+/// How long things may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Times {
+    /// The head of a request, from its first byte; 10 s.
+    pub head: Duration,
+    /// The body of a request; 30 s.
+    pub body: Duration,
+    /// A client may read nothing of what is written to it; 30 s.
+    pub write: Duration,
+    /// A connection may be about nothing; 5 minutes.
+    pub idle: Duration,
+    /// An answer, where the client has ended its way towards the server; 2 s. One that vanished looks the same.
+    pub half_closed: Duration,
+    /// Reading what nobody wants of a client that was refused; 2 s.
+    pub leave: Duration,
+    /// A session may be unused; 30 minutes, which is more than a run takes.
+    pub session: Duration,
+    /// A request in a session may run with nobody to hear its answer; 10 s. Clients come back after 3.
+    pub unheard: Duration,
+}
+
+type Ready = dyn Fn() -> Result<(), String> + Send + Sync;
+type Metrics = dyn Fn() -> String + Send + Sync;
+type Refused = dyn Fn(&Principal, &'static str, String) + Send + Sync;
+
+/// How the server is, for who asks.
+#[derive(Clone, Default)]
+pub struct Probes {
+    ready: Option<Arc<Ready>>,
+    metrics: Option<Arc<Metrics>>,
+    refused: Option<Arc<Refused>>,
+}
+
+/// Why nothing is served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HttpError {
+    /// Anybody in reach could come in.
+    #[error("{address} can be reached from elsewhere, and no token is asked for")]
+    Open {
+        /// Where it would listen.
+        address: SocketAddr,
+    },
+    /// A name is none.
+    #[error("`{}` is not `name` or `name:port`", .0.escape_debug())]
+    Host(String),
+    /// An origin is none.
+    #[error("`{}` is not `scheme://host:port`", .0.escape_debug())]
+    Origin(String),
+    /// The listener does not work.
+    #[error("the address cannot be listened on: {0}")]
+    Listener(#[from] io::Error),
+}
+
+impl HttpError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Open { .. } => "http-open",
+            Self::Host(_) => "host-invalid",
+            Self::Origin(_) => "origin-invalid",
+            Self::Listener(_) => "http-listen",
+        }
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Open { .. } => "give tokens, in a file or in the environment, or listen on 127.0.0.1",
+            Self::Host(_) => "for example tools.example.com, or tools.example.com:8443",
+            Self::Origin(_) => "for example https://app.example.com:443, or http://localhost:*",
+            Self::Listener(_) => "take another address or port",
+        }
+    }
+}
+
+impl Default for HttpConfig {
+    fn default() -> Self {
+        Self {
+            bearers: Bearers::Nobody,
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            body_limit: 4 << 20,
+            bodies: 64 << 20,
+            connections: 4096,
+            requests: 512,
+            sessions: 1024,
+            rate: None,
+            grace: Duration::from_secs(10),
+            times: Times::default(),
+            probes: Probes::default(),
+        }
+    }
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self {
+            head: Duration::from_secs(10),
+            body: Duration::from_secs(30),
+            write: Duration::from_secs(30),
+            idle: Duration::from_mins(5),
+            half_closed: Duration::from_secs(2),
+            leave: Duration::from_secs(2),
+            session: Duration::from_mins(30),
+            unheard: Duration::from_secs(10),
+        }
+    }
+}
+
+impl HttpConfig {
+    /// Whether this may be served at an address.
+    ///
+    /// # Errors
+    /// `http-open`, `host-invalid`, `origin-invalid`
+    pub fn check(&self, address: SocketAddr) -> Result<(), HttpError> {
+        if !address.ip().to_canonical().is_loopback() && self.bearers.all().is_empty() {
+            return Err(HttpError::Open { address });
+        }
+        if let Some(host) = self.hosts.iter().find(|host| hosts::parsed(host).is_none()) {
+            return Err(HttpError::Host(host.clone()));
+        }
+        match self.origins.iter().find(|origin| !hosts::is_origin(origin)) {
+            Some(origin) => Err(HttpError::Origin(origin.clone())),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Probes {
+    /// With what says whether requests should come, and if not, why.
+    #[must_use]
+    pub fn with_ready(mut self, ready: impl Fn() -> Result<(), String> + Send + Sync + 'static) -> Self {
+        self.ready = Some(Arc::new(ready));
+        self
+    }
+
+    /// With what counts, in the text format of Prometheus.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        self.metrics = Some(Arc::new(metrics));
+        self
+    }
+
+    /// With who hears of requests that are refused before the protocol sees them: of whom, the code, and why. Those of nobody
+    /// that is known are not told.
+    #[must_use]
+    pub fn with_refused(mut self, refused: impl Fn(&Principal, &'static str, String) + Send + Sync + 'static) -> Self {
+        self.refused = Some(Arc::new(refused));
+        self
+    }
+
+    fn refused(&self, principal: &Principal, code: &'static str, why: String) {
+        if let Some(refused) = &self.refused {
+            refused(principal, code, why);
+        }
+    }
+
+    fn ready(&self) -> Result<(), String> {
+        self.ready.as_ref().map_or(Ok(()), |ready| ready())
+    }
+
+    fn metrics(&self) -> String {
+        self.metrics.as_ref().map_or_else(String::new, |metrics| metrics())
+    }
+}
+
+impl fmt::Debug for Probes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Probes").finish_non_exhaustive()
+    }
+}
+
+/// Serves the protocol until `shutdown`, and then for as long as the grace lasts what is under way.
+///
+/// It is open to other servers than ours so that the conformance suite, which wants tools by name, tries this transport.
+///
+/// # Errors
+/// `http-open`, `host-invalid`, `origin-invalid`, `http-listen`
+#[doc(hidden)]
+pub async fn serve<H: ServerHandler + Clone>(
+    listener: TcpListener,
+    handler: H,
+    config: &HttpConfig,
+    calls: &Calls,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), HttpError> {
+    let address = listener.local_addr()?;
+    config.check(address)?;
+    let doors = Doors {
+        front: Arc::new(Front::new(handler, config, calls, address)),
+        times: config.times,
+        places: Arc::new(Semaphore::new(config.connections.min(Semaphore::MAX_PERMITS))),
+        open: TaskTracker::new(),
+        closing: CancellationToken::new(),
+        ending: CancellationToken::new(),
+    };
+    tokio::select! {
+        () = shutdown => {}
+        () = doors.accept(&listener) => {}
+    }
+    drop(listener);
+    doors.close(calls, config.grace).await;
+    Ok(())
+}
+
+/// The connections of a server.
+struct Doors<H> {
+    front: Arc<Front<H>>,
+    times: Times,
+    places: Arc<Semaphore>,
+    open: TaskTracker,
+    /// Cancelled where a connection ends with the answer that it is about.
+    closing: CancellationToken,
+    /// Cancelled where it ends at once.
+    ending: CancellationToken,
+}
+
+impl<H: ServerHandler + Clone> Doors<H> {
+    /// Accepts connections, for ever.
+    async fn accept(&self, listener: &TcpListener) {
+        let mut well = true;
+        while let Ok(place) = Arc::clone(&self.places).acquire_owned().await {
+            match listener.accept().await {
+                Ok((stream, peer)) => {
+                    well = true;
+                    let connection = self.connection(stream, peer);
+                    let ending = self.ending.clone();
+                    self.open.spawn(async move {
+                        ending.run_until_cancelled_owned(connection).await;
+                        drop(place);
+                    });
+                }
+                // That client is gone; the next one may not be.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                Err(error) => {
+                    if std::mem::replace(&mut well, false) {
+                        tracing::warn!(%error, "no connection can be accepted");
+                    }
+                    tokio::time::sleep(REST).await;
+                }
+            }
+        }
+    }
+
+    /// Answers what comes over a connection, until it ends.
+    fn connection(&self, stream: TcpStream, peer: SocketAddr) -> impl Future<Output = ()> + Send + use<H> {
+        let (front, closing, times) = (Arc::clone(&self.front), self.closing.clone(), self.times);
+        async move {
+            // Where that fails the connection is gone, and the first read says so.
+            let _ = stream.set_nodelay(true);
+            let activity = Activity::new();
+            let wire = Wire::new(stream, Arc::clone(&activity), times);
+            let service = service_fn(|request| {
+                let (front, activity) = (Arc::clone(&front), Arc::clone(&activity));
+                Box::pin(async move { Ok::<_, Infallible>(front.answer(request, peer.ip(), &activity).await) })
+            });
+            let mut http = http1::Builder::new();
+            http.header_read_timeout(None).max_header_size(HEAD).max_buf_size(BUFFER);
+            let mut connection = http.serve_connection(TokioIo::new(wire), service);
+            let mut closing = pin!(closing.cancelled_owned());
+            let mut told = false;
+            let result = poll_fn(|cx| {
+                if !told && closing.as_mut().poll(cx).is_ready() {
+                    told = true;
+                    Pin::new(&mut connection).graceful_shutdown();
+                }
+                connection.poll_without_shutdown(cx)
+            })
+            .await;
+            if activity.leaves_something() || result.is_err_and(|error| error.is_parse()) {
+                connection.into_parts().io.into_inner().take_leave().await;
+            }
+        }
+    }
+
+    /// Ends what is there: first what runs, then what is answered, then the rest.
+    async fn close(&self, calls: &Calls, grace: Duration) {
+        self.closing.cancel();
+        let _ = tokio::time::timeout(grace + STOPPING, calls.close(grace)).await;
+        self.front.awaited().close();
+        let _ = tokio::time::timeout(ANSWERING, self.front.awaited().wait()).await;
+        self.front.end();
+        self.open.close();
+        if tokio::time::timeout(self.times.write.min(LEAVING), self.open.wait()).await.is_err() {
+            self.ending.cancel();
+            self.open.wait().await;
+        }
+    }
+}

@@ -5,11 +5,31 @@
 //!
 //! Invariant: this is the only crate that knows the protocol, and it never writes it by hand: frames are the library's.
 
+mod answer;
+mod ask;
+mod call;
 mod calls;
+mod changes;
 pub mod client;
+mod handler;
 pub mod http;
+mod operation;
 mod principal;
+mod prompt;
+mod published;
+mod resources;
+mod run;
+mod schema;
+mod seal;
+mod serve;
+mod server;
+mod share;
+mod stdio;
 pub mod telemetry;
+mod tenant;
 
 pub use calls::{Calls, UnderWay};
 pub use principal::{NameError, Principal};
+pub use serve::{serve_http, serve_stdio};
+pub use server::{Open, OpenFailure, Server, Settings};
+pub use stdio::StdioError;

@@ -26,13 +26,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use admission::{Admission, Context, RESULT_WITHHELD, ReviewStep, Reviewed, Step, Touched};
-pub use call::{Answer, Approving, Asking, GateCall, Person, Question};
+pub use call::{Answer, Approving, Asking, GateCall, Person, Question, Waiting};
 pub use command::{GateCommand, When};
 pub use end::{Ending, GateEnd};
 pub use failure::{Cause, GateFailure};
 pub use verdict::{Change, Decision, Revision, Says, Verdict};
 
 use apart::{Hanging, Terms};
+use call::PutsOff;
 use command::Program;
 use failure::Fault;
 use runtime::Own;
@@ -315,9 +316,13 @@ impl Gates {
         let mut admission = Admission::default();
         for gate in &*self.0 {
             let Some(Act::Before(ask)) = gate.act(&call) else { continue };
-            let began = Instant::now();
+            let (began, asked) = (Instant::now(), person.map(PutsOff::new));
+            let person = asked.as_ref().map(|person| person as &dyn Person);
             let said = gate.ask(&call, person, |terms| ask(terms, &call));
             admission.take(&gate.name, said, began.elapsed(), &mut call);
+            if asked.is_some_and(|person| person.has_put_off()) {
+                admission.take_put_off();
+            }
             if matches!(admission.decision, Decision::Deny { .. }) {
                 break;
             }

@@ -35,6 +35,7 @@ mod verify;
 
 mod alike;
 mod approve;
+mod body;
 mod cell;
 mod claim;
 mod find;
@@ -48,19 +49,24 @@ mod record;
 mod review;
 mod text;
 mod told;
+mod turn_away;
 mod vet;
 
 mod exchange;
 
 pub use alike::Alike;
 pub use approve::{ApprovalError, Decided, Pending};
+pub use body::{
+    AlikeBody, ContextBody, CreatedBody, DeletedBody, DeprecationBody, FindingBody, ListedBody, LogBody, NamedBody,
+    ParameterBody, RanBody, ToolBody, UsageBody, WarningBody,
+};
 pub use create::{CreateError, Created};
 pub use delete::DeleteError;
 pub use deprecate::{DeprecateError, Deprecated};
 pub use exchange::{Bundle, collect, export, import, judge, repair};
 pub use exec::{ExecError, Precheck};
 pub use find::{FindToolError, Instead};
-pub use gate::{Answer, Context, Gates, Person, Question, Revision, Verdict};
+pub use gate::{Answer, Context, Gates, Person, Question, Revision, Verdict, Waiting};
 pub use ledger::{LedgerLine, Sums};
 pub use list::{ListToolsError, Listed};
 pub use params::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError};

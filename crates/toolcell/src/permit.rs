@@ -6,6 +6,8 @@
 //!
 //! Invariant: a [`Permit`] is made here only, and who cannot decide refuses. The model decides nothing.
 
+mod denial;
+
 use serde_json::Value;
 use toolcell_analysis::{Capabilities, Severity};
 use toolcell_host::{Budget, Params};
@@ -13,7 +15,9 @@ use toolcell_store::audit::{Action, Attempt};
 use toolcell_store::{Approval, Decision as Said, Entry, Fault, Store};
 use toolcell_tool::{Status, ToolId};
 
-use crate::gate::{Admission, Answer, Context, Decision, GateCall, Person, Question};
+pub use denial::Denial;
+
+use crate::gate::{Admission, Answer, Context, GateCall, Person, Question};
 use crate::params::{Args, ParamsError, Schema};
 use crate::policy::{ApprovalMode, Grants, Verdict};
 use crate::toolbox::Toolbox;
@@ -72,18 +76,6 @@ impl Permit {
         let (grants, decided_by) = (Grants::default(), "analysis".to_owned());
         Self { args, budget, grants, decided_by, context: Vec::new(), suppressed: false }
     }
-}
-
-/// A call may not run.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
-pub struct Denial {
-    /// Who denied it: a gate, an approval, the policy.
-    pub by: String,
-    /// Why.
-    pub reason: String,
-    /// What to do next.
-    pub hint: String,
 }
 
 /// Why a call is not admitted.
@@ -184,10 +176,9 @@ impl Toolbox {
         }
         let value = match args.value() {
             Some(value) => value.clone(),
-            None => serde_json::from_str(args.params().as_str()).map_err(|error| Denial {
-                by: "gates".to_owned(),
-                reason: format!("the gates cannot be shown the parameters: {error}"),
-                hint: "hand in parameters that every parser of JSON reads".to_owned(),
+            None => serde_json::from_str(args.params().as_str()).map_err(|error| {
+                let reason = format!("the gates cannot be shown the parameters: {error}");
+                Denial::new("gates", reason, "hand in parameters that every parser of JSON reads")
             })?,
         };
         let call = self.gate_call(subject.name, subject.id(), value);
@@ -237,7 +228,7 @@ impl Toolbox {
         let said = if entry.judged { store.decision(entry.id, &grants.to_value())? } else { None };
         if said == Some(Said::Refused) {
             say("deny", "somebody refused it".to_owned());
-            return Err(refused(entry).into());
+            return Err(Denial::refused(entry).into());
         }
         if said == Some(Said::Approved) {
             say("allow", "somebody approved it with these grants".to_owned());
@@ -249,7 +240,7 @@ impl Toolbox {
         };
         if mode == ApprovalMode::Never {
             say("deny", why.clone());
-            return Err(unapproved(entry, &why).into());
+            return Err(Denial::unapproved(entry, &why).into());
         }
         let Purpose::Run(person) = purpose else {
             say("ask", why);
@@ -257,7 +248,7 @@ impl Toolbox {
         };
         let Some(person) = person else {
             self.ask_later(store, entry.id, grants)?;
-            return Err(unapproved(entry, &why).into());
+            return Err(Denial::pending(entry, &why).into());
         };
         let args = serde_json::from_str(params.as_str()).unwrap_or_default();
         let call = self.gate_call(entry.name.as_str(), Some(entry.id), args);
@@ -269,9 +260,11 @@ impl Toolbox {
             }
             Answer::No { feedback } => {
                 self.ask_later(store, entry.id, grants)?;
-                let reason = feedback
-                    .map_or_else(|| "the person said no".to_owned(), |why| format!("the person said no: {why}"));
-                Err(Denial { by: "person".to_owned(), reason, hint: approve_with(entry) }.into())
+                Err(Denial::declined(entry, feedback).into())
+            }
+            Answer::Later => {
+                self.ask_later(store, entry.id, grants)?;
+                Err(Denial::asked(entry, &why).into())
             }
         }
     }
@@ -311,15 +304,12 @@ fn pass_quarantine(subject: &Subject<'_>, steps: &mut Vec<Step>) -> Result<(), D
     let (stage, rule) = ("quarantine", format!("status = \"{}\"", entry.status));
     steps.push(Step { stage, rule, verdict: "deny".to_owned(), reason: reason.clone() });
     let hint = format!("look at it with `toolcell show {}`, and at the store with `toolcell fsck`", entry.id.short());
-    Err(Denial { by: stage.to_owned(), reason, hint })
+    Err(Denial::new(stage, reason, hint))
 }
 
 /// What gates denied.
 fn denied(admission: &Admission) -> Result<(), Denial> {
-    let Decision::Deny { reason } = &admission.decision else { return Ok(()) };
-    let gate = admission.decided_by.clone().unwrap_or_default();
-    let hint = format!("the gate `{gate}` decides: change the call, or ask whoever set it up");
-    Err(Denial { by: format!("gate {gate}"), reason: reason.clone(), hint })
+    Denial::by_gates(admission).map_or(Ok(()), Err)
 }
 
 /// Why somebody has to approve a tool; nothing where nobody has to.
@@ -337,22 +327,5 @@ pub(crate) fn needs_approval(mode: ApprovalMode, tool: &VettedTool) -> Option<St
     (!why.is_empty()).then(|| why.join(", and "))
 }
 
-fn unapproved(entry: &Entry, why: &str) -> Denial {
-    Denial {
-        by: "approval".to_owned(),
-        reason: format!("nobody approved `{}` ({}): {why}", entry.name, entry.id.short()),
-        hint: approve_with(entry),
-    }
-}
-
-fn refused(entry: &Entry) -> Denial {
-    Denial {
-        by: "approval".to_owned(),
-        reason: format!("somebody refused `{}` ({})", entry.name, entry.id.short()),
-        hint: approve_with(entry),
-    }
-}
-
-fn approve_with(entry: &Entry) -> String {
-    format!("look at it with `toolcell show {0}`, and approve it with `toolcell approvals grant {0}`", entry.id.short())
-}
+#[cfg(test)]
+mod tests;

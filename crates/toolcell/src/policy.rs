@@ -186,6 +186,12 @@ impl Policy {
         self.grants.rulings(&Subject { id: Some(id), name: Some(&name.folded()), tags }, asked)
     }
 
+    /// All that any rule grants to any tool: no tool gets more.
+    #[must_use]
+    pub fn most_granted(&self) -> Grants {
+        Grants::these(self.grants.most())
+    }
+
     /// What becomes of a tool that does what another one does already.
     #[must_use]
     pub const fn duplicates(&self) -> Duplicates {

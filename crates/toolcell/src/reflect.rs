@@ -3,6 +3,7 @@
 //! Invariant: nothing runs, and nothing changes but the index that is searched and the log. What the last tool returned is
 //! data, whatever it says.
 
+mod schema;
 mod text;
 
 use serde::{Deserialize, Serialize};
@@ -33,7 +34,7 @@ pub struct ReflectOnTask {
     #[schemars(with = "Option<u64>")]
     pub failed_attempts: Option<Number>,
     /// What was done before, the oldest first: `{ name, arguments, outcome?, duration_ms?, tokens? }`.
-    #[schemars(with = "Vec<Value>")]
+    #[schemars(with = "Vec<serde_json::Map<String, Value>>")]
     pub history: Vec<Operation>,
 }
 
@@ -53,25 +54,29 @@ pub struct Reflected {
 }
 
 /// A reflection, as programs read it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReflectedBody<'a> {
     /// Whether a tool is worth making, or there is one already that does it.
     pub recommend: bool,
     /// `create`, `reuse`, `revise`, `compose` or `none`.
+    #[schemars(extend("enum" = ["create", "reuse", "revise", "compose", "none"]))]
     pub decision: &'static str,
     /// The stored tools that it is about.
+    #[schemars(with = "Vec<String>")]
     pub tools: Vec<ToolId>,
     /// What makes a tool worth making.
     pub trigger: Option<&'static str>,
     /// How likely it is that one is, 0 to 1.
     pub score: f64,
     /// What speaks for it, and what against it.
+    #[schemars(with = "Vec<schema::Evidence>")]
     pub evidence: &'a [toolcell_reflection::Evidence],
     /// Whether what the last tool gave may be had again.
     pub reusable: bool,
     /// The tool to make.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<schema::Proposal>")]
     pub proposal: Option<&'a Proposal>,
 }
 

@@ -31,17 +31,21 @@ pub struct CreateTool {
     /// TypeScript or JavaScript with an `execute(params)` in it.
     pub code: String,
     /// What it takes: `{ [name]: { type, description, default?, enum?, minimum?, maximum?, required? } }`, or a JSON Schema.
+    #[schemars(with = "Map<String, Value>")]
     pub parameters: Value,
     /// What it is found by.
     pub tags: Vec<String>,
     /// The task that it was made for.
     pub generated_from: Option<String>,
     /// What it asks the host to grant: names of capabilities, or an object whose keys they are.
+    #[schemars(with = "Asked")]
     pub capabilities: Value,
     /// What it is expected to do: `{ parameters, result }`, with `throws` (part of an error) or `holds` (an expression of
     /// `result` and `parameters`) in place of `result`.
+    #[schemars(with = "Vec<Map<String, Value>>")]
     pub examples: Vec<Value>,
     /// A JSON Schema that every result passes; a proof tries to find one that does not.
+    #[schemars(with = "Option<Map<String, Value>>")]
     pub returns: Option<Value>,
     /// The parameter that a result can be given back as, where that changes nothing.
     pub idempotent: Option<String>,
@@ -51,6 +55,15 @@ pub struct CreateTool {
     pub replace: bool,
     /// How it runs: `function`.
     pub mode: Option<String>,
+}
+
+/// What a tool asks for, as schemas tell it.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "it is read as any value, and then with care")]
+enum Asked {
+    Names(Vec<String>),
+    Objects(Map<String, Value>),
 }
 
 /// Asks for a run of a stored tool: `run_dynamic_tool`.

@@ -70,7 +70,7 @@ impl Toolbox {
             }),
             Ending::Refused => {
                 let hint = format!("the tool ran, and the gate `{gate}` decides who sees what came of it");
-                return Err(Denial { by: format!("gate {gate}"), reason: said, hint });
+                return Err(Denial::new(format!("gate {gate}"), said, hint));
             }
         };
         Ok(Seen { report, context, suppressed, revised_by: Some(gate) })

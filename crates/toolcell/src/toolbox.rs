@@ -58,9 +58,9 @@ impl Default for ToolboxConfig {
 
 /// Makes, runs, lists and deletes tools.
 pub struct Toolbox {
-    pub(crate) sandbox: Sandbox,
+    pub(crate) sandbox: Arc<Sandbox>,
     /// The interpreter, which proofs compare with.
-    interpreter: OnceLock<Result<Sandbox, String>>,
+    interpreter: Arc<OnceLock<Result<Sandbox, String>>>,
     pub(crate) store: Option<Arc<Store>>,
     pub(crate) keeper: Keeper,
     pub(crate) policy: Policy,
@@ -150,9 +150,18 @@ impl Toolbox {
     /// # Errors
     /// As [`Sandbox::new`]: `integrity`, `no-image`, `limit-invalid`.
     pub fn without_store(config: ToolboxConfig) -> Result<Self, StartError> {
-        Ok(Self {
-            sandbox: Sandbox::new(&config.sandbox)?,
-            interpreter: OnceLock::new(),
+        let sandbox = Sandbox::new(&config.sandbox)?;
+        Ok(Self::sharing(Arc::new(sandbox), Arc::default(), config))
+    }
+
+    fn sharing(
+        sandbox: Arc<Sandbox>,
+        interpreter: Arc<OnceLock<Result<Sandbox, String>>>,
+        config: ToolboxConfig,
+    ) -> Self {
+        Self {
+            sandbox,
+            interpreter,
             store: None,
             keeper: Keeper::default(),
             policy: config.policy,
@@ -162,7 +171,7 @@ impl Toolbox {
             anything: Schema::anything(),
             ready: Mutex::new(LruCache::new(READY)),
             prepared: Mutex::new(Prepared { kept: LruCache::unbounded(), bytes: 0 }),
-        })
+        }
     }
 
     /// A toolbox with the store in a directory, which is made where there is none.
@@ -206,7 +215,47 @@ impl Toolbox {
     /// # Errors
     /// As [`Sandbox::new`], and those of the disk.
     pub fn with_store(store: Store, config: ToolboxConfig) -> Result<Self, ToolboxError> {
-        let toolbox = Self { store: Some(Arc::new(store)), ..Self::without_store(config)? };
+        Self::without_store(config)?.holding(store)
+    }
+
+    /// Another toolbox, with the store in another directory, which is made where there is none, and with other rules. It
+    /// shares the sandbox of this one, with its slots and its memory, and the interpreter. What it is told of a sandbox
+    /// counts for nothing.
+    ///
+    /// Tools, and what was prepared for their runs, are not shared: each toolbox has its own.
+    ///
+    /// # Errors
+    /// As [`Store::open`], and those of the disk.
+    ///
+    /// # Examples
+    /// ```
+    /// use toolcell::{CreateTool, Params, RunOptions, RunTool, Toolbox, ToolboxConfig};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let ours = Toolbox::open(&folder.path().join("ours"), ToolboxConfig::default())?;
+    /// let theirs = ours.beside(&folder.path().join("theirs"), ToolboxConfig::default())?;
+    /// let (name, code) = ("one".to_owned(), "const execute = () => 1".to_owned());
+    /// ours.create(&CreateTool { name, description: "One".to_owned(), code, ..CreateTool::default() })?;
+    /// let run = |toolbox: &Toolbox| toolbox.run(&RunTool::of("one", Params::default()), &RunOptions::default());
+    /// assert_eq!(run(&ours)?.value()?.unwrap().as_str(), "1");
+    /// assert_eq!(run(&theirs).unwrap_err().code(), "tool-not-found");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn beside(&self, path: &Path, config: ToolboxConfig) -> Result<Self, ToolboxError> {
+        self.beside_with(Store::open(path, &settings(&config.policy))?, config)
+    }
+
+    /// The same with a store that is open, as [`Toolbox::with_store`].
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn beside_with(&self, store: Store, config: ToolboxConfig) -> Result<Self, ToolboxError> {
+        Self::sharing(Arc::clone(&self.sandbox), Arc::clone(&self.interpreter), config).holding(store)
+    }
+
+    /// The same with a store.
+    fn holding(self, store: Store) -> Result<Self, ToolboxError> {
+        let toolbox = Self { store: Some(Arc::new(store)), ..self };
         record::close_interrupted(&toolbox)?;
         Ok(toolbox)
     }
@@ -308,3 +357,6 @@ fn settings(policy: &Policy) -> Settings {
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;

@@ -49,11 +49,13 @@ pub enum Action {
     Verify,
     /// A tool was to be proven.
     VerifyTool,
+    /// Something was asked of a server, and it did not get as far as an operation.
+    Request,
 }
 
 impl Action {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::CreateTool,
         Self::RunDynamicTool,
         Self::ListDynamicTools,
@@ -73,6 +75,7 @@ impl Action {
         Self::Exec,
         Self::Verify,
         Self::VerifyTool,
+        Self::Request,
     ];
 
     /// Its name in the log and on the command line.
@@ -98,6 +101,7 @@ impl Action {
             Self::Exec => "exec",
             Self::Verify => "verify",
             Self::VerifyTool => "verify_tool",
+            Self::Request => "request",
         }
     }
 

@@ -258,6 +258,22 @@ impl Line {
         Action::named(&self.action)
     }
 
+    /// The line as an object with the field names of the log.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        let mut fields = Map::new();
+        let mut put = |name: &str, value: Option<Value>| value.map(|value| fields.insert(name.to_owned(), value));
+        put("seq", self.seq.map(Value::from));
+        put("timestamp", Some(self.at.to_string().into()));
+        put("action", Some(self.action.clone().into()));
+        put("toolId", self.tool.map(|id| id.to_string().into()));
+        put("toolName", self.name.clone().map(Value::from));
+        put("success", Some(self.success.into()));
+        put("details", Some(Value::Object(self.details.clone())));
+        put("error", self.error.clone().map(Value::from));
+        Value::Object(fields)
+    }
+
     /// Reads a line; none where it is broken.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
         #[derive(Deserialize)]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::call::{Answer, GateCall, Person, Question};
+use super::call::{Answer, GateCall, Person, Question, Waiting};
 use super::end::{Ending, GateEnd};
 use super::failure::{Cause, GateFailure};
 use super::verdict::{Change, Decision, Revision, Verdict};
@@ -66,6 +66,8 @@ pub struct Admission {
     pub context: Vec<Context>,
     /// Whether the output is kept from the model. The record has it all the same.
     pub suppress_output: bool,
+    /// What a denial waits for, where it waits for something.
+    pub waits: Option<Waiting>,
     /// What each gate did, in order.
     pub steps: Vec<Step>,
 }
@@ -88,6 +90,15 @@ impl Admission {
         self.combine(gate, verdict.decision);
     }
 
+    /// Takes in that the person who was asked by the last gate answers later. Where the gate did not wait for it, nothing
+    /// does.
+    pub(super) fn take_put_off(&mut self) {
+        let has_failed = self.steps.last().is_some_and(|step| step.failure.is_some());
+        if matches!(self.decision, Decision::Deny { .. }) && !has_failed {
+            self.waits = Some(Waiting::Question);
+        }
+    }
+
     fn combine(&mut self, gate: &str, decision: Decision) {
         match (&mut self.decision, decision) {
             // A person should know every reason.
@@ -103,7 +114,8 @@ impl Admission {
         }
     }
 
-    /// Puts an ask to the person: yes allows, no denies, and so does nobody being there. Any other decision stays.
+    /// Puts an ask to the person: yes allows, no denies, and so does nobody being there. An answer that comes later denies
+    /// as well, and says that it [waits](Self::waits). Any other decision stays.
     ///
     /// The call is the one that was admitted; the question shows it with the arguments as the gates changed them. Validate
     /// those before, so that nobody is asked about what cannot run.
@@ -122,6 +134,10 @@ impl Admission {
             Some(Answer::No { feedback: None }) => Decision::Deny { reason: format!("a person said no: {reason}") },
             Some(Answer::No { feedback: Some(feedback) }) => {
                 Decision::Deny { reason: format!("a person said no: {reason}; {feedback}") }
+            }
+            Some(Answer::Later) => {
+                self.waits = Some(Waiting::Question);
+                Decision::Deny { reason: format!("somebody is being asked: {reason}") }
             }
             None => {
                 Decision::Deny { reason: format!("the gate `{gate}` asks, and nobody is there to answer: {reason}") }

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
 use jiff::Timestamp;
@@ -156,4 +157,43 @@ pub enum Answer {
         /// What the caller should do instead.
         feedback: Option<String>,
     },
+    /// Not now: the question was passed on, and the same call will come again with the answer. This one is denied.
+    Later,
+}
+
+/// What a call that is denied waits for: if somebody says yes to it, the same call runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Waiting {
+    /// That somebody approves the tool. It is among what people are asked.
+    Approval(ToolId),
+    /// That somebody answers a gate, which asks about this call alone.
+    Question,
+}
+
+/// Somebody who is asked, and whether they answer later.
+pub(super) struct PutsOff<'a> {
+    person: &'a dyn Person,
+    later: AtomicBool,
+}
+
+impl<'a> PutsOff<'a> {
+    pub(super) const fn new(person: &'a dyn Person) -> Self {
+        Self { person, later: AtomicBool::new(false) }
+    }
+
+    /// Whether they were asked, and answer later.
+    pub(super) fn has_put_off(&self) -> bool {
+        self.later.load(Ordering::Relaxed)
+    }
+}
+
+impl Person for PutsOff<'_> {
+    fn ask(&self, question: &Question) -> Answer {
+        let answer = self.person.ask(question);
+        if answer == Answer::Later {
+            self.later.store(true, Ordering::Relaxed);
+        }
+        answer
+    }
 }

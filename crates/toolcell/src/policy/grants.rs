@@ -232,6 +232,12 @@ impl AllRules {
         asked.iter().map(|(capability, _)| self.ruling(tool, capability)).collect()
     }
 
+    /// What any of the user's rules grants to anything; files of projects only take away.
+    pub(super) fn most(&self) -> impl Iterator<Item = Capability> {
+        let said = self.user.iter().flat_map(|rules| &rules.rules).flat_map(|rule| &rule.says);
+        said.filter(|(_, granted)| granted.value).map(|(capability, _)| *capability)
+    }
+
     /// All rules, the user's first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Rule> {
         self.user.iter().chain(&self.projects).flat_map(|rules| &rules.rules)

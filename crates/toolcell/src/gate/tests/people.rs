@@ -29,6 +29,7 @@ fn asks_itself(call: &GateCall) -> Verdict {
     match call.person().ask("sure?") {
         Some(Answer::Yes) => Verdict::allow(),
         Some(Answer::No { feedback }) => Verdict::deny(feedback.unwrap_or_else(|| "no".to_owned())),
+        Some(Answer::Later) => Verdict::deny("not yet"),
         None => Verdict::deny("nobody is there"),
     }
 }
@@ -103,5 +104,32 @@ fn an_ask_is_settled_by_the_person_who_sees_the_changed_arguments() {
     check(Some(Somebody::new(Answer::No { feedback: None })), "deny: a person said no: it costs money");
     let feedback = Some("use the test account".to_owned());
     check(Some(Somebody::new(Answer::No { feedback })), "deny: a person said no: it costs money; use the test account");
+    check(Some(Somebody::new(Answer::Later)), "deny: somebody is being asked: it costs money");
     check(None, "deny: the gate `x` asks, and nobody is there to answer: it costs money");
+}
+
+#[test]
+fn an_answer_that_comes_later_denies_and_is_waited_for() {
+    let waits = |person: &Somebody, gate: fn(&GateCall) -> Verdict| {
+        let mut gates = Gates::default();
+        gates.before("x", gate);
+        let settled = gates.admit(call(), Some(person)).settle(&call(), Some(person));
+        assert!(matches!(settled.decision, Decision::Deny { .. }) || settled.waits.is_none());
+        settled.waits
+    };
+    let later = Somebody::new(Answer::Later);
+    let asks: fn(&GateCall) -> Verdict = |_| Verdict::ask("it costs money");
+    assert_eq!(waits(&later, asks), Some(Waiting::Question));
+    assert_eq!(waits(&later, asks_itself), Some(Waiting::Question));
+    // What the gate decides whatever the answer, or without one, waits for nothing.
+    let allows = |call: &GateCall| {
+        let _ = call.person().ask("sure?");
+        Verdict::allow()
+    };
+    assert_eq!(waits(&later, allows), None);
+    assert_eq!(waits(&later, |_| Verdict::deny("no")), None);
+    for answer in [Answer::Yes, Answer::No { feedback: None }] {
+        assert_eq!(waits(&Somebody::new(answer.clone()), asks), None);
+        assert_eq!(waits(&Somebody::new(answer), asks_itself), None);
+    }
 }

@@ -1,0 +1,143 @@
+//! `mcp`: serves the operations, to the client that started the process or over HTTP.
+//!
+//! Invariant: a token is read from a file that nobody else reads, or from the environment, and never from an argument.
+
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
+use std::num::NonZeroUsize;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolcell::{Lang, Toolbox};
+use toolcell_mcp::http::{Bearers, HttpConfig, Share};
+use toolcell_mcp::telemetry::{self, Export};
+use toolcell_mcp::{Principal, Server, Settings, serve_http, serve_stdio};
+
+use crate::args::McpServeArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::rules::Rules;
+use crate::{Streams, ends_by_itself, input, open};
+
+/// The folder of the stores of principals.
+const PRINCIPALS: &str = "principals";
+/// The longest file of tokens, in bytes.
+const TOKENS_LIMIT: u64 = 1 << 20;
+/// The variable that holds the one token.
+const TOKEN: &str = "TOOLCELL_MCP_TOKEN";
+
+pub(crate) fn run(
+    args: &McpServeArgs,
+    rules: &Rules,
+    dir: &Path,
+    lang: Lang,
+    streams: &mut Streams<'_>,
+) -> Result<Exit, Failure> {
+    ends_by_itself();
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let token = args.http.as_ref().and_then(|_| variable(TOKEN));
+    let (address, bearers) = (args.http.as_deref().map(address).transpose()?, bearers(args, token)?);
+    let settings = Settings { lang, publish: args.publish, ..shares(args, &bearers) };
+    let server = server(args, settings, rules, dir)?;
+    let filter = variable("TOOLCELL_LOG").unwrap_or_else(|| telemetry::FILTER.to_owned());
+    let telemetry = telemetry::install(&filter, export(variable))
+        .map_err(|error| Failure::said(error.code(), error.to_string(), error.hint()))?;
+    let grace = Duration::from_secs(args.grace);
+    match address {
+        None => serve_stdio(server, grace).map_err(|error| Failure::Stream(std::io::Error::other(error)))?,
+        Some(address) => {
+            let config = HttpConfig {
+                bearers,
+                hosts: args.allow_host.clone(),
+                origins: args.allow_origin.clone(),
+                rate: args.rate,
+                grace,
+                ..HttpConfig::default()
+            };
+            // Where nobody reads it, it is served all the same.
+            let told = |address: SocketAddr| drop(writeln!(streams.errors, "listening on http://{address}/mcp"));
+            serve_http(server, address, config, told)
+                .map_err(|error| Failure::said(error.code(), error.to_string(), error.hint()))?;
+        }
+    }
+    drop(telemetry);
+    Ok(Exit::Done)
+}
+
+/// Whether traces are sent, by the variables of the specification of OpenTelemetry.
+fn export(variable: impl Fn(&str) -> Option<String>) -> Export {
+    let says = |name: &str, what: &str| variable(name).is_some_and(|value| value.eq_ignore_ascii_case(what));
+    let named = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
+    let wanted = says("OTEL_TRACES_EXPORTER", "otlp") || named.into_iter().any(|name| variable(name).is_some());
+    if !wanted || says("OTEL_SDK_DISABLED", "true") || says("OTEL_TRACES_EXPORTER", "none") {
+        return Export::Nowhere;
+    }
+    Export::Otlp
+}
+
+/// A server with a store for each principal: that of the directory itself for whoever is local. All share one sandbox.
+fn server(args: &McpServeArgs, settings: Settings, rules: &Rules, dir: &Path) -> Result<Server, Failure> {
+    let config = open::config(args.sandbox.config(), rules)?;
+    // What does not work is said now, and not when the first request comes.
+    let local = Arc::new(Toolbox::open(dir, config.clone())?);
+    let dir = PathBuf::from(dir);
+    Ok(Server::new(settings, move |principal| {
+        if principal.is_local() {
+            return Ok(Arc::clone(&local));
+        }
+        let toolbox = local.beside(&dir.join(PRINCIPALS).join(principal.as_str()), config.clone())?;
+        Ok(Arc::new(toolbox))
+    }))
+}
+
+/// How many runs of each principal go on at once. Where there are several, each leaves one core to the others.
+fn shares(args: &McpServeArgs, bearers: &Bearers) -> Settings {
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let several = bearers.principals().count() > 1;
+    let of_one = several.then(|| NonZeroUsize::new(cores - 1).unwrap_or(NonZeroUsize::MIN));
+    let said = |(principal, share): (&Principal, Share)| {
+        let runs = usize::try_from(share.concurrent?.get()).ok().and_then(NonZeroUsize::new)?;
+        Some((principal.clone(), runs))
+    };
+    Settings {
+        share: args.share.or(of_one),
+        shares: bearers.principals().filter_map(said).collect(),
+        ..Settings::default()
+    }
+}
+
+/// Who may come in.
+fn bearers(args: &McpServeArgs, token: Option<String>) -> Result<Bearers, Failure> {
+    let refused = |error: toolcell_mcp::http::BearersError, place: &str| {
+        Failure::said(error.code(), format!("{place}: {error}"), error.hint())
+    };
+    match (&args.tokens, token) {
+        (Some(path), None) => {
+            let shown = path.display().to_string();
+            let failed = |error| Failure::File { path: shown.clone(), error };
+            let mode = path.metadata().map_err(failed)?.permissions().mode();
+            if mode & 0o077 != 0 {
+                let message = format!("{shown} can be read by others (mode {:o})", mode & 0o777);
+                return Err(Failure::said("tokens-readable", message, "make it yours alone: chmod 600"));
+            }
+            Bearers::read(&input::file(path, TOKENS_LIMIT)?).map_err(|error| refused(error, &shown))
+        }
+        (None, Some(token)) => Bearers::single(&token).map_err(|error| refused(error, TOKEN)),
+        (None, None) => Ok(Bearers::Nobody),
+        (Some(_), Some(_)) => Err(Failure::Typed {
+            message: format!("there is a file of tokens, and {TOKEN} is set"),
+            hint: "unset the variable, or leave --tokens out",
+        }),
+    }
+}
+
+/// Where to listen: `HOST:PORT`, or a port of this machine alone.
+fn address(said: &str) -> Result<SocketAddr, Failure> {
+    let alone = said.parse::<u16>().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let found = alone.ok().or_else(|| said.to_socket_addrs().ok()?.next());
+    found.ok_or_else(|| Failure::Typed {
+        message: format!("`{}` is no address to listen on", said.escape_debug()),
+        hint: "write 127.0.0.1:8080, localhost:8080, [::1]:8080, or 8080",
+    })
+}

@@ -1,0 +1,264 @@
+//! The requests of the protocol, each answered from the toolbox of whoever asks.
+//!
+//! Invariant: what an operation refuses is an answer that a model can read; only what reaches no operation is an error of the
+//! protocol.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult, ErrorCode,
+    ErrorData, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscriptionFilter, Tool, UpdateTaskParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::{Value, json};
+use toolcell::Toolbox;
+
+use crate::operation::Operation;
+use crate::principal::Principal;
+use crate::server::{OpenFailure, Server};
+use crate::stdio::TOO_LONG;
+use crate::tenant::Tenant;
+use crate::{prompt, published, resources};
+
+/// For how long a list of operations may be kept, in milliseconds: it is the same in every server of this version.
+const LIST_LASTS: u64 = 60 * 60 * 1000;
+
+/// What a client is told of the server as a whole. A model may read it.
+const INSTRUCTIONS: &str = "Toolcell keeps tools that you write and runs them in sealed cells. Before you do the same thing a \
+    second time, ask tool_reflection or list_dynamic_tools; make a tool with create_tool and run it with run_dynamic_tool.";
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let mut capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_prompts()
+            .enable_tasks()
+            .build();
+        // The five operations do not change; only what is published does.
+        let changes = self.settings().publish > 0;
+        if let Some(tools) = &mut capabilities.tools {
+            tools.list_changed = changes.then_some(true);
+        }
+        let this = Implementation::new("toolcell", env!("CARGO_PKG_VERSION")).with_title("Toolcell");
+        ServerConfig::new(capabilities).with_server_info(this).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tenant = self.tenant_of(&context).await?;
+        let most = self.settings().publish;
+        let tools = tenant.toolbox.off_thread(move |toolbox| tools(toolbox, most)).await?;
+        // A list with tools of somebody's own is theirs, and may change.
+        let (lasts, scope) = if most == 0 { (LIST_LASTS, CacheScope::Public) } else { (0, CacheScope::Private) };
+        Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(lasts).with_cache_scope(scope))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        // Headers that repeat parameters are checked against the schema, which is the same for everybody.
+        Operation::named(name).map(|operation| operation.tool(&toolcell::Policy::default()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.call(request, context).await
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let tenant = self.tenant_of(&context).await?;
+        let cursor = request.and_then(|request| request.cursor);
+        let listed = tenant.toolbox.off_thread(move |toolbox| resources::list(toolbox, cursor.as_deref())).await;
+        listed.map_err(|error| error.to_error())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(resources::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let tenant = self.tenant_of(&context).await?;
+        let read = tenant.toolbox.off_thread(move |toolbox| resources::read(toolbox, &request.uri)).await;
+        read.map(Into::into).map_err(|error| error.to_error())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let prompts = ListPromptsResult::with_all_items(prompt::list());
+        Ok(prompts.with_ttl_ms(LIST_LASTS).with_cache_scope(CacheScope::Public))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        prompt::get(&request.name, request.arguments.as_ref()).map(Into::into)
+    }
+
+    /// What the transport puts in place of a message that is too long.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method != TOO_LONG {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
+        }
+        let said = |field: &str| request.params.as_ref().and_then(|params| params.get(field)).and_then(Value::as_u64);
+        let (bytes, limit) = (said("bytes").unwrap_or_default(), said("limit").unwrap_or_default());
+        let message = format!("the message has {bytes} bytes, the limit is {limit}");
+        let (tenant, told) = (self.tenant_of(&context).await?, message.clone());
+        let recorded =
+            tenant.toolbox.off_thread(move |toolbox| toolbox.turn_away(None, None, "message-too-large", told));
+        if let Err(fault) = recorded.await {
+            tracing::warn!(code = fault.code(), "a message that was too long is not recorded: {fault}");
+        }
+        Err(ErrorData::invalid_request(message, Some(json!({"code": "message-too-large"}))))
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let Ok(tenant) = self.tenant(&principal(&context.extensions)).await else { return };
+        let (mut changes, closing) = (tenant.changes.listen(), self.calls().closing().clone());
+        let publishes = self.settings().publish > 0;
+        let peer = context.peer;
+        tokio::spawn(async move {
+            loop {
+                let noticed = tokio::select! {
+                    noticed = changes.changed() => noticed,
+                    () = closing.cancelled() => return,
+                    () = gone(&peer) => return,
+                };
+                // A client that is gone is told nothing any more.
+                if noticed.is_err() || peer.notify_resource_list_changed().await.is_err() {
+                    return;
+                }
+                if publishes && peer.notify_tool_list_changed().await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let offered = SubscriptionFilter::builder().tools_list_changed().resources_list_changed().build();
+        Some(requested.intersection(&offered))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let tenant = self.tenant_of(context.request_context()).await?;
+        let mut changes = tenant.changes.listen();
+        let (accepted, sink) = (context.accepted(), context.sink());
+        loop {
+            let noticed = tokio::select! {
+                noticed = changes.changed() => noticed,
+                () = self.calls().closing().cancelled() => return Ok(()),
+                () = context.cancelled() => return Ok(()),
+            };
+            let tools = noticed.is_ok() && accepted.tools_list_changed == Some(true) && self.settings().publish > 0;
+            if tools && sink.notify_tool_list_changed().await.is_err() {
+                return Ok(());
+            }
+            let resources = noticed.is_ok() && accepted.resources_list_changed == Some(true);
+            if resources && sink.notify_resource_list_changed().await.is_err() {
+                return Ok(());
+            }
+            if noticed.is_err() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let tenant = self.tenant_of(&context).await?;
+        tenant.tasks.get_task(&request.task_id).map(GetTaskResult::new)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let tenant = self.tenant_of(&context).await?;
+        tenant.tasks.update_task(&request.task_id, request.input_responses)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let tenant = self.tenant_of(&context).await?;
+        tenant.tasks.cancel_task(&request.task_id)
+    }
+}
+
+impl Server {
+    /// Whoever a request is from, with what is theirs.
+    pub(crate) async fn tenant_of(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Tenant>, ErrorData> {
+        self.tenant(&principal(&context.extensions)).await.map_err(|failure| not_open(&failure))
+    }
+}
+
+/// The list of tools: the five, and those that are published.
+fn tools(toolbox: &Toolbox, most: usize) -> Result<Vec<Tool>, ErrorData> {
+    let published = published::list(toolbox, most).map_err(|fault| {
+        ErrorData::internal_error(format!("{fault}; {}", fault.hint()), Some(json!({"code": fault.code()})))
+    })?;
+    let operations = Operation::ALL.into_iter().map(|operation| operation.tool(toolbox.policy()));
+    Ok(operations.chain(published).collect())
+}
+
+/// Whoever a request is from: as the transport says, and else whoever started the server.
+pub(crate) fn principal(extensions: &rmcp::model::Extensions) -> Principal {
+    let parts = extensions.get::<hyper::http::request::Parts>();
+    parts.and_then(|parts| parts.extensions.get::<Principal>()).cloned().unwrap_or_else(Principal::local)
+}
+
+/// Whether a request is of the protocol without sessions.
+pub(crate) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
+
+fn not_open(failure: &OpenFailure) -> ErrorData {
+    let message: Cow<'static, str> = format!("{failure}; {}", failure.hint).into();
+    ErrorData::internal_error(message, Some(json!({"code": failure.code})))
+}
+
+/// Waits until a client is gone.
+async fn gone(peer: &rmcp::service::Peer<RoleServer>) {
+    let mut look = tokio::time::interval(std::time::Duration::from_secs(5));
+    while !peer.is_transport_closed() {
+        look.tick().await;
+    }
+}

@@ -1,0 +1,171 @@
+//! What is said to a request that does not reach the protocol.
+//!
+//! Invariant: each refusal is a problem document (RFC 9457) with a stable `code`, and shows no token.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Bytes;
+use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::{Response, StatusCode};
+use serde_json::json;
+
+/// Why a request does not reach the protocol, or did not get an answer of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Refusal {
+    #[error("the request names no host, or more than one")]
+    HostMissing,
+    #[error("the server does not go by the name that the request gives it")]
+    Host,
+    #[error("there is nothing here")]
+    NotFound,
+    #[error("this takes {allowed} only")]
+    Method { allowed: &'static str },
+    #[error("a bearer token is needed")]
+    Unauthorized(Challenge),
+    #[error("there were too many wrong tokens from this address")]
+    TooManyAttempts { wait: Duration },
+    #[error("there were more than {limit} requests in a minute")]
+    RateLimited { limit: NonZeroU32, wait: Duration },
+    #[error("the body is {}, the limit is {limit} bytes", .length.map_or_else(|| "longer".to_owned(), |length| format!("{length} bytes")))]
+    BodyTooLarge { length: Option<u64>, limit: usize },
+    #[error("the body did not come within {} ms", .limit.as_millis())]
+    BodyTimeout { limit: Duration },
+    #[error("the body broke off, or is not encoded as its headers say")]
+    BodyBroken,
+    #[error("the body is no message of the protocol")]
+    BodyInvalid,
+    #[error("there are {limit} bytes of requests under way, which is the limit")]
+    Bodies { limit: usize },
+    #[error("there are {limit} requests under way, which is the limit")]
+    Overloaded { limit: usize },
+    #[error("there is no such session")]
+    Session,
+    #[error("the server is about to end")]
+    Closing,
+    #[error("the server is not ready: {0}")]
+    NotReady(String),
+    /// What the protocol's library answered in words.
+    #[error("{said}")]
+    Protocol { status: StatusCode, said: String },
+}
+
+/// What is wrong with a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Challenge {
+    Missing,
+    Invalid,
+}
+
+impl Refusal {
+    pub(super) fn code(&self) -> &'static str {
+        match self {
+            Self::HostMissing => "host-missing",
+            Self::Host => "host-refused",
+            Self::NotFound => "not-found",
+            Self::Method { .. } => "method-not-allowed",
+            Self::Unauthorized(_) => "unauthorized",
+            Self::TooManyAttempts { .. } => "too-many-attempts",
+            Self::RateLimited { .. } => "rate-limited",
+            Self::BodyTooLarge { .. } => "body-too-large",
+            Self::BodyTimeout { .. } => "body-timeout",
+            Self::BodyBroken => "body-broken",
+            Self::BodyInvalid => "body-invalid",
+            Self::Bodies { .. } | Self::Overloaded { .. } => "overloaded",
+            Self::Session => "session-unknown",
+            Self::Closing => "closing",
+            Self::NotReady(_) => "not-ready",
+            Self::Protocol { status, .. } => match *status {
+                // Host was looked at before: this is the other header that the library looks at.
+                StatusCode::FORBIDDEN => "origin-refused",
+                StatusCode::METHOD_NOT_ALLOWED => "method-not-allowed",
+                StatusCode::NOT_ACCEPTABLE => "not-acceptable",
+                StatusCode::UNSUPPORTED_MEDIA_TYPE => "content-type",
+                status if status.is_client_error() => "request-invalid",
+                _ => "internal",
+            },
+        }
+    }
+
+    /// What to do next.
+    pub(super) fn hint(&self) -> Option<&'static str> {
+        Some(match self.code() {
+            "host-missing" | "host-refused" => {
+                "take the address that the server listens on, or let it be configured: hosts"
+            }
+            "origin-refused" => "a page in a browser may call where its origin is configured: origins",
+            "not-found" => "the protocol is spoken at /mcp",
+            "unauthorized" => "send `Authorization: Bearer TOKEN`",
+            "too-many-attempts" | "rate-limited" | "overloaded" => "try again after the seconds in `Retry-After`",
+            "body-too-large" => "send less, or let the limit be raised",
+            "body-timeout" | "body-broken" => "send the request again",
+            "body-invalid" => "send one JSON-RPC message that the protocol has",
+            "session-unknown" => "begin a new session: `initialize`",
+            "closing" | "not-ready" => "try again later",
+            "not-acceptable" => "send `Accept: application/json, text/event-stream`",
+            "content-type" => "send `Content-Type: application/json`",
+            _ => return None,
+        })
+    }
+
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::HostMissing | Self::BodyBroken | Self::BodyInvalid => StatusCode::BAD_REQUEST,
+            Self::Host => StatusCode::FORBIDDEN,
+            Self::NotFound | Self::Session => StatusCode::NOT_FOUND,
+            Self::Method { .. } => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Unauthorized(_) => StatusCode::UNAUTHORIZED,
+            Self::TooManyAttempts { .. } | Self::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::BodyTimeout { .. } => StatusCode::REQUEST_TIMEOUT,
+            Self::Bodies { .. } | Self::Overloaded { .. } | Self::Closing | Self::NotReady(_) => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            Self::Protocol { status, .. } => *status,
+        }
+    }
+
+    /// The header that the status asks for.
+    fn header(&self) -> Option<(HeaderName, Cow<'static, str>)> {
+        Some(match self {
+            Self::Method { allowed } => (ALLOW, Cow::Borrowed(*allowed)),
+            Self::Unauthorized(Challenge::Missing) => (WWW_AUTHENTICATE, Cow::Borrowed("Bearer realm=\"toolcell\"")),
+            Self::Unauthorized(Challenge::Invalid) => {
+                (WWW_AUTHENTICATE, Cow::Borrowed("Bearer realm=\"toolcell\", error=\"invalid_token\""))
+            }
+            Self::TooManyAttempts { wait } | Self::RateLimited { wait, .. } => {
+                (RETRY_AFTER, Cow::Owned((wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1).to_string()))
+            }
+            Self::Bodies { .. } | Self::Overloaded { .. } => (RETRY_AFTER, Cow::Borrowed("1")),
+            // The connection cannot be used any more: what comes next would be the rest of the body.
+            Self::BodyTooLarge { .. } | Self::BodyTimeout { .. } | Self::BodyBroken => {
+                (CONNECTION, Cow::Borrowed("close"))
+            }
+            _ => return None,
+        })
+    }
+
+    pub(super) fn response(&self) -> Response<BoxBody<Bytes, Infallible>> {
+        let status = self.status();
+        let mut document = json!({
+            "title": status.canonical_reason().unwrap_or_default(),
+            "status": status.as_u16(),
+            "code": self.code(),
+            "detail": self.to_string(),
+        });
+        if let (Some(hint), Some(document)) = (self.hint(), document.as_object_mut()) {
+            document.insert("hint".to_owned(), hint.into());
+        }
+        let mut response = Response::new(Full::new(Bytes::from(document.to_string())).boxed());
+        *response.status_mut() = status;
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some((name, value)) = self.header() {
+            response.headers_mut().extend(HeaderValue::from_str(&value).ok().map(|value| (name, value)));
+        }
+        response
+    }
+}

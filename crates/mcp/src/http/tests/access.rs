@@ -1,0 +1,246 @@
+//! Who comes in.
+
+use std::num::NonZeroU32;
+
+use crate::calls::Calls;
+use crate::http::{Bearers, HttpConfig, Probes, serve};
+
+use super::harness::{ALICE, BOB, Desk, Served, bearer, call, get, initialize, post, two, who};
+
+#[tokio::test]
+async fn without_tokens_everybody_is_local() {
+    let served = Served::new(HttpConfig::default()).await;
+    assert_eq!(served.ask(&who()).await.text(), "local");
+}
+
+#[tokio::test]
+async fn a_token_says_who_calls() {
+    let served = Served::new(two()).await;
+    for (token, name) in [(ALICE, "alice"), (BOB, "bob")] {
+        let reply = served.ask(&call(&bearer(token), "who", &serde_json::json!({}))).await;
+        assert_eq!(reply.text(), name);
+    }
+    let lower = format!("authorization: bearer {ALICE}\r\n");
+    assert_eq!(served.ask(&call(&lower, "who", &serde_json::json!({}))).await.text(), "alice");
+}
+
+#[tokio::test]
+async fn a_missing_and_a_wrong_token_differ_in_the_challenge_only() {
+    let served = Served::new(two()).await;
+    let missing = served.ask(&who()).await;
+    assert_eq!((missing.status, missing.code().as_str()), (401, "unauthorized"));
+    assert_eq!(missing.headers["www-authenticate"], "Bearer realm=\"toolcell\"");
+    let twice = bearer(ALICE) + &bearer(ALICE);
+    for headers in [bearer("nobody-0123456789"), bearer(&ALICE[1..]), format!("Authorization: Bearer  {BOB}x\r\n")] {
+        let wrong = served.ask(&call(&headers, "who", &serde_json::json!({}))).await;
+        assert_eq!((wrong.status, &wrong.body), (401, &missing.body));
+        assert_eq!(wrong.headers["www-authenticate"], "Bearer realm=\"toolcell\", error=\"invalid_token\"");
+    }
+    for headers in [twice, format!("Authorization: Basic {ALICE}\r\n"), "Authorization: Bearer \r\n".to_owned()] {
+        let none = served.ask(&call(&headers, "who", &serde_json::json!({}))).await;
+        assert_eq!((none.status, &none.body), (401, &missing.body));
+        assert_eq!(none.headers["www-authenticate"], missing.headers["www-authenticate"]);
+    }
+    assert_eq!(served.ask(&get(&format!("/mcp?token={ALICE}"))).await.status, 401);
+}
+
+#[tokio::test]
+async fn many_wrong_tokens_are_told_to_wait_and_a_right_one_is_let_in() {
+    let served = Served::new(two()).await;
+    let mut client = served.client().await;
+    for attempt in 0.. {
+        client.say(&call(&bearer("guess-0123456789"), "who", &serde_json::json!({}))).await;
+        let reply = client.reply().await;
+        if reply.status == 401 {
+            continue;
+        }
+        assert!(attempt >= 30);
+        assert_eq!((reply.status, reply.code().as_str()), (429, "too-many-attempts"));
+        assert!(matches!(reply.headers["retry-after"].as_str(), "1" | "2"));
+        break;
+    }
+    assert_eq!(served.ask(&call(&bearer(ALICE), "who", &serde_json::json!({}))).await.text(), "alice");
+}
+
+#[tokio::test]
+async fn a_principal_has_its_pace() {
+    let text = format!(
+        "[principals.alice]\ntoken = '{ALICE}'\nrequests_per_minute = 2\n[principals.bob]\ntoken_blake3 = '{}'",
+        blake3::hash(BOB.as_bytes())
+    );
+    let bearers = Bearers::read(&text).unwrap();
+    let served = Served::new(HttpConfig { bearers, rate: NonZeroU32::new(3), ..HttpConfig::default() }).await;
+    for (token, allowed) in [(ALICE, 2), (BOB, 3)] {
+        let ask = call(&bearer(token), "who", &serde_json::json!({}));
+        for _ in 0..allowed {
+            assert_eq!(served.ask(&ask).await.status, 200);
+        }
+        let reply = served.ask(&ask).await;
+        assert_eq!((reply.status, reply.code().as_str()), (429, "rate-limited"));
+        assert_eq!(reply.json()["detail"], format!("there were more than {allowed} requests in a minute"));
+        let wait: u32 = reply.headers["retry-after"].parse().unwrap();
+        assert!((1..=60 / allowed).contains(&wait));
+    }
+    assert_eq!(served.ask(&get("/healthz")).await.status, 200);
+}
+
+#[tokio::test]
+async fn nobody_listens_for_everybody_elsewhere() {
+    let listener = tokio::net::TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let served = Served::new(HttpConfig::default()).await;
+    let desk: Desk = served.desk();
+    let error = serve(listener, desk, &HttpConfig::default(), &Calls::default(), async {}).await.unwrap_err();
+    assert_eq!(error.code(), "http-open");
+    for (config, code) in [
+        (HttpConfig { hosts: vec!["a b".to_owned()], ..HttpConfig::default() }, "host-invalid"),
+        (HttpConfig { origins: vec!["localhost".to_owned()], ..HttpConfig::default() }, "origin-invalid"),
+    ] {
+        assert_eq!(config.check("127.0.0.1:1".parse().unwrap()).unwrap_err().code(), code);
+    }
+    two().check("0.0.0.0:1".parse().unwrap()).unwrap();
+    let origins = ["https://app.example.com:443", "http://localhost:*", "null"].map(str::to_owned).to_vec();
+    let config = HttpConfig { origins, hosts: vec!["example.com:8443".to_owned()], ..HttpConfig::default() };
+    config.check("[::1]:1".parse().unwrap()).unwrap();
+}
+
+#[tokio::test]
+async fn another_name_of_the_host_is_answered_by_nothing() {
+    let hosts = vec!["tools.example.com:8443".to_owned()];
+    let served = Served::new(HttpConfig { hosts, ..HttpConfig::default() }).await;
+    let ask = |host: &str, path: &str| format!("GET {path} HTTP/1.1\r\n{host}\r\n");
+    for path in ["/healthz", "/readyz", "/metrics", "/mcp", "/", "/x"] {
+        for host in ["evil.example", "localhost.evil.example", "user@localhost", "tools.example.com", "127.0.0.2"] {
+            let reply = served.ask(&ask(&format!("Host: {host}\r\n"), path)).await;
+            assert!(matches!(reply.code().as_str(), "host-refused" | "host-missing"), "{host} {path}");
+        }
+        for none in ["", "Host: localhost\r\nHost: localhost\r\n"] {
+            assert_eq!(served.ask(&ask(none, path)).await.code(), "host-missing");
+        }
+    }
+    let target = "GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    assert_eq!(served.ask(target).await.code(), "host-refused");
+    assert_eq!(served.ask(&target.replace("evil.example", "localhost")).await.status, 200);
+    for host in ["localhost:1234", "LOCALHOST", "127.0.0.1:80", "[::1]:80", "tools.example.com:8443"] {
+        assert_eq!(served.ask(&ask(&format!("Host: {host}\r\n"), "/healthz")).await.status, 200, "{host}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_another_origin_is_refused() {
+    let origins = vec!["https://app.example.com:443".to_owned()];
+    let served = Served::new(HttpConfig { origins, ..HttpConfig::default() }).await;
+    for origin in ["https://evil.example", "http://app.example.com", "null", "x"] {
+        let reply = served.ask(&initialize(&format!("Origin: {origin}\r\n"))).await;
+        assert_eq!((reply.status, reply.code().as_str()), (403, "origin-refused"), "{origin}");
+    }
+    assert_eq!(served.ask(&initialize("Origin: https://app.example.com\r\n")).await.status, 200);
+    let served = Served::new(HttpConfig::default()).await;
+    assert_eq!(served.ask(&initialize("Origin: http://localhost\r\n")).await.code(), "origin-refused");
+}
+
+#[tokio::test]
+async fn how_the_server_is_can_be_asked() {
+    let probes =
+        Probes::default().with_ready(|| Err("the store is read-only".to_owned())).with_metrics(|| "a 1\n".to_owned());
+    let served = Served::new(HttpConfig { probes, ..two() }).await;
+    assert_eq!(served.ask(&get("/healthz")).await.body, "ok\n");
+    let reply = served.ask(&get("/readyz")).await;
+    assert_eq!((reply.status, reply.code().as_str()), (503, "not-ready"));
+    assert_eq!(reply.json()["detail"], "the server is not ready: the store is read-only");
+    assert_eq!(served.ask(&get("/metrics")).await.status, 401);
+    let metrics = format!("GET /metrics HTTP/1.1\r\nHost: localhost\r\n{}\r\n", bearer(BOB));
+    let reply = served.ask(&metrics).await;
+    assert_eq!(
+        (reply.body.as_str(), reply.headers["content-type"].as_str()),
+        ("a 1\n", "text/plain; version=0.0.4; charset=utf-8")
+    );
+    assert!(served.ask(&get("/")).await.body.contains("/mcp"));
+    assert_eq!(served.ask(&get("/nothing")).await.code(), "not-found");
+    let reply = served.ask("POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n").await;
+    assert_eq!(
+        (reply.status, reply.code().as_str(), reply.headers["allow"].as_str()),
+        (405, "method-not-allowed", "GET, HEAD")
+    );
+    let mut client = served.client().await;
+    client.say("HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+    let head = client.head().await;
+    assert_eq!((head.status, head.headers["content-length"].as_str()), (200, "3"));
+    client.say(&get("/healthz")).await;
+    assert_eq!(client.reply().await.body, "ok\n");
+}
+
+#[tokio::test]
+async fn what_the_library_refuses_in_words_has_a_code() {
+    let served = Served::new(HttpConfig::default()).await;
+    let plain = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n";
+    for (request, status, code) in [
+        (format!("{plain}\r\n{{}}"), 406, "not-acceptable"),
+        (format!("{plain}Accept: application/json, text/event-stream\r\n\r\n{{}}"), 415, "content-type"),
+        (post("", "not json"), 400, "body-invalid"),
+        (post("", "{}"), 400, "body-invalid"),
+        (post("Mcp-Session-Id: x\r\n", r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#), 404, "session-unknown"),
+        (post("", r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#), 400, "request-invalid"),
+        ("PUT /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n".to_owned(), 405, "method-not-allowed"),
+    ] {
+        let reply = served.ask(&request).await;
+        assert_eq!((reply.status, reply.code().as_str()), (status, code), "{request}");
+    }
+}
+
+fn refused(text: &str) -> (&'static str, String) {
+    let error = Bearers::read(text).unwrap_err();
+    (error.code(), error.to_string())
+}
+
+#[test]
+fn tokens_that_protect_nothing_are_refused_and_never_shown() {
+    let token = "t0ken-t0ken-t0ken";
+    for (text, code, message) in [
+        ("", "bearers-invalid", "there is no principal, so nobody could come in"),
+        ("x = 1", "bearers-invalid", "`x` is not known here: only `principals` is"),
+        ("principals = 't0ken-t0ken-t0ken'", "bearers-invalid", "`principals` is not a table"),
+        (
+            "[principals]\na = 't0ken-t0ken-t0ken'",
+            "bearers-invalid",
+            "`principals.a` is not a table with `token` or `token_blake3`",
+        ),
+        ("[principals.a]\ntoken = 't0ken-t0ken-t0ken", "bearers-invalid", "line 2 is no TOML"),
+        ("[principals.a]\ntoken = 'short'", "token-short", "the token of `a` is 5 bytes, the least is 16"),
+        (
+            "[principals.a]\ntoken_blake3 = 't0ken-t0ken-t0ken'",
+            "token-invalid",
+            "the `token_blake3` of `a` is not 64 hex digits",
+        ),
+        (
+            "[principals.a]\nconcurrent = 't0ken-t0ken-t0ken'",
+            "bearers-invalid",
+            "`principals.a.concurrent` is not a number",
+        ),
+    ] {
+        let (found, said) = refused(text);
+        assert!(!said.contains(token), "{said}");
+        if !said.contains("table with one of") {
+            assert_eq!((found, said.as_str()), (code, message));
+        }
+    }
+    let (code, _) = refused(&format!("[principals.a]\ntoken = '{token} x'"));
+    assert_eq!(code, "token-invalid");
+    let hash = blake3::hash(token.as_bytes());
+    let (code, said) = refused(&format!("[principals.a]\ntoken = '{token}'\n[principals.b]\ntoken_blake3 = '{hash}'"));
+    assert_eq!((code, said.as_str()), ("token-twice", "`a` and `b` have the same token"));
+    let (code, _) = refused(&format!("[principals.'../x']\ntoken = '{token}'"));
+    assert_eq!(code, "principal-invalid");
+    let single = Bearers::single(token).unwrap();
+    assert!(!format!("{single:?}").contains(token) && !format!("{single:?}").contains(&*hash.to_hex()));
+}
+
+#[test]
+fn shares_are_read() {
+    let text = "[principals.a]\ntoken = '0123456789abcdef'\nrequests_per_minute = 60\nconcurrent = 2";
+    let bearers = Bearers::read(text).unwrap();
+    let (principal, share) = bearers.principals().next().unwrap();
+    assert_eq!(
+        (principal.as_str(), share.requests_per_minute, share.concurrent),
+        ("a", NonZeroU32::new(60), NonZeroU32::new(2))
+    );
+}

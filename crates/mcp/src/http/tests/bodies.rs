@@ -1,0 +1,163 @@
+//! How much comes in.
+
+use serde_json::json;
+use tokio::io::AsyncWriteExt as _;
+
+use crate::http::{HttpConfig, Times};
+
+use super::harness::{PATIENCE, SHORT, Served, alone, call, get, memory, post, who};
+
+const HEAD: &str = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: application/json, text/event-stream\r\n\
+                    Content-Type: application/json\r\n";
+const HUGE: usize = 100_000_000;
+
+#[tokio::test]
+async fn a_body_that_says_it_is_too_long_is_refused_at_once() {
+    let served = Served::new(HttpConfig::default()).await;
+    let mut client = served.client().await;
+    client.say(&format!("{HEAD}Content-Length: {HUGE}\r\nExpect: 100-continue\r\n\r\n")).await;
+    let reply = client.reply().await;
+    assert_eq!((reply.status, reply.code().as_str()), (413, "body-too-large"));
+    assert_eq!(reply.json()["detail"], "the body is 100000000 bytes, the limit is 4194304 bytes");
+    assert_eq!(reply.headers["connection"], "close");
+}
+
+#[test]
+fn a_hundred_megabytes_take_no_memory_and_the_client_reads_why() {
+    alone("bodies::a_hundred_megabytes_take_no_memory_and_the_client_reads_why", 1000, a_hundred_megabytes);
+}
+
+async fn a_hundred_megabytes() {
+    let times = Times { leave: PATIENCE, ..Times::default() };
+    let served = Served::new(HttpConfig { times, ..HttpConfig::default() }).await;
+    let before = memory();
+    for chunked in [false, true] {
+        let client = served.client().await;
+        let (reading, mut writing) = client.stream.into_split();
+        let sent = tokio::spawn(async move {
+            let part = vec![b'x'; 100_000];
+            let head =
+                if chunked { "Transfer-Encoding: chunked".to_owned() } else { format!("Content-Length: {HUGE}") };
+            writing.write_all(format!("{HEAD}{head}\r\n\r\n").as_bytes()).await?;
+            for _ in 0..HUGE / part.len() {
+                if chunked {
+                    writing.write_all(b"186a0\r\n").await?;
+                }
+                writing.write_all(&part).await?;
+                if chunked {
+                    writing.write_all(b"\r\n").await?;
+                }
+            }
+            Ok::<_, std::io::Error>(writing)
+        });
+        // A client that reads when it has written all: it is given the time to.
+        let writing = sent.await.unwrap().unwrap();
+        let mut client = served.client().await;
+        client.stream = reading.reunite(writing).unwrap();
+        let reply = client.reply().await;
+        assert_eq!((reply.status, reply.code().as_str()), (413, "body-too-large"), "{chunked}");
+        assert!(client.is_ended().await);
+    }
+    let more = memory() - before;
+    assert!(more < 20_000, "{more} KiB");
+}
+
+#[tokio::test]
+async fn a_body_of_many_frames_is_read_to_its_end() {
+    let served = Served::new(HttpConfig::default()).await;
+    let mut client = served.client().await;
+    let request = who();
+    let (head, body) = request.split_once("\r\n\r\n").unwrap();
+    let head = head.replace(&format!("Content-Length: {}", body.len()), "Transfer-Encoding: chunked");
+    client.say(&format!("{head}\r\n\r\n")).await;
+    for byte in body.as_bytes() {
+        client.stream.write_all(&[b'1', b'\r', b'\n', *byte, b'\r', b'\n']).await.unwrap();
+    }
+    client.say("0\r\n\r\n").await;
+    assert_eq!(client.reply().await.text(), "local");
+}
+
+#[tokio::test]
+async fn a_body_that_comes_too_slowly_is_given_up() {
+    let times = Times { body: SHORT, ..Times::default() };
+    let served = Served::new(HttpConfig { times, ..HttpConfig::default() }).await;
+    let mut client = served.client().await;
+    client.say(&format!("{HEAD}Content-Length: 10\r\n\r\n{{")).await;
+    let reply = client.reply().await;
+    assert_eq!((reply.status, reply.code().as_str()), (408, "body-timeout"));
+    assert!(client.is_ended().await);
+    assert_eq!(served.ask(&get("/healthz")).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_ends_its_connection_only() {
+    let served = Served::new(HttpConfig::default()).await;
+    let mut client = served.client().await;
+    client.say(&format!("{HEAD}Content-Length: 10\r\n\r\n{{")).await;
+    client.stream.shutdown().await.unwrap();
+    let _ = client.is_ended().await;
+    assert_eq!(served.ask(&who()).await.text(), "local");
+}
+
+#[tokio::test]
+async fn all_bodies_together_take_no_more_room_than_there_is() {
+    let served = Served::new(HttpConfig { bodies: 1000, ..HttpConfig::default() }).await;
+    let mut first = served.client().await;
+    first.say(&format!("{HEAD}Content-Length: 900\r\n\r\n{}", "x".repeat(899))).await;
+    let second = post("", &"y".repeat(200));
+    let reply = loop {
+        // Until the server has read what the first one sent.
+        let reply = served.ask(&second).await;
+        if reply.status != 400 {
+            break reply;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!((reply.status, reply.code().as_str(), reply.headers["retry-after"].as_str()), (503, "overloaded", "1"));
+    first.say("x").await;
+    assert_eq!(first.reply().await.code(), "body-invalid");
+    assert_eq!(served.ask(&second).await.code(), "body-invalid");
+}
+
+#[tokio::test]
+async fn what_is_under_way_is_bounded_and_health_is_not_part_of_it() {
+    let mut served = Served::new(HttpConfig { requests: 1, ..HttpConfig::default() }).await;
+    let mut first = served.client().await;
+    first.say(&call("", "wait", &json!({}))).await;
+    assert_eq!(served.hears().await, "began");
+    let mut second = served.client().await;
+    second.say(&who()).await;
+    let reply = second.reply().await;
+    assert_eq!((reply.status, reply.code().as_str(), reply.headers["retry-after"].as_str()), (503, "overloaded", "1"));
+    for path in ["/healthz", "/readyz", "/metrics"] {
+        assert_eq!(served.ask(&get(path)).await.status, 200);
+    }
+    served.release.notify_one();
+    assert_eq!(first.reply().await.text(), "released");
+    second.say(&who()).await;
+    assert_eq!(second.reply().await.text(), "local");
+}
+
+#[tokio::test]
+async fn an_answer_that_nobody_reads_is_given_up() {
+    let times = Times { write: SHORT, ..Times::default() };
+    let served = Served::new(HttpConfig { times, connections: 1, ..HttpConfig::default() }).await;
+    let mut client = served.client().await;
+    client.say(&call("", "big", &json!({ "size": 30_000_000 }))).await;
+    assert_eq!(client.head().await.status, 200);
+    // There is a place for another connection when that one is given up.
+    assert_eq!(served.ask(&get("/healthz")).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_long_answer_is_written_to_who_reads_it_and_writes_no_more() {
+    let times = Times { half_closed: SHORT, idle: SHORT, ..Times::default() };
+    let served = Served::new(HttpConfig { times, connections: 1, ..HttpConfig::default() }).await;
+    let mut client = served.client().await;
+    client.say(&call("", "big", &json!({ "size": 30_000_000 }))).await;
+    client.stream.shutdown().await.unwrap();
+    let late = tokio::time::timeout(2 * SHORT, served.ask(&get("/healthz"))).await;
+    assert!(late.is_err());
+    assert_eq!(client.reply().await.text().len(), 30_000_000);
+    assert!(client.is_ended().await);
+}

@@ -1,0 +1,347 @@
+//! A server on loopback, and clients that write and read bytes.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, ProgressNotificationParam,
+    ServerCapabilities, ServerConfig,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use crate::calls::Calls;
+use crate::http::{Bearers, HttpConfig, HttpError, serve};
+use crate::principal::Principal;
+
+/// No test waits longer for what should come.
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const SHORT: Duration = Duration::from_millis(150);
+
+pub(super) const ALICE: &str = "alice-0123456789abcdef";
+pub(super) const BOB: &str = "bob-00123456789abcdef";
+
+/// A config with two principals.
+pub(super) fn two() -> HttpConfig {
+    let text = format!("[principals.alice]\ntoken = '{ALICE}'\n[principals.bob]\ntoken = '{BOB}'\n");
+    HttpConfig { bearers: Bearers::read(&text).unwrap(), ..HttpConfig::default() }
+}
+
+/// A handler with tools that do what the tests need.
+#[derive(Clone)]
+pub(super) struct Desk {
+    calls: Calls,
+    says: mpsc::UnboundedSender<&'static str>,
+    release: Arc<Notify>,
+}
+
+impl ServerHandler for Desk {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(_under_way) = self.calls.begin() else { return Err(ErrorData::internal_error("closing", None)) };
+        let answer = match &*request.name {
+            "who" => {
+                let parts = context.extensions.get::<hyper::http::request::Parts>().unwrap();
+                assert!(!parts.headers.contains_key("authorization"));
+                parts.extensions.get::<Principal>().unwrap().to_string()
+            }
+            "big" => "x".repeat(request.arguments.unwrap()["size"].as_u64().unwrap().try_into().unwrap()),
+            "wait" => self.wait(&context).await,
+            "announce" => {
+                let token = context.meta.get_progress_token().unwrap();
+                context.peer.notify_progress(ProgressNotificationParam::new(token, 1.0)).await.unwrap();
+                self.wait(&context).await
+            }
+            "stubborn" => {
+                let _ = self.says.send("began");
+                self.calls.stopping().cancelled().await;
+                "stopped".to_owned()
+            }
+            other => return Err(ErrorData::invalid_params(other.to_owned(), None)),
+        };
+        Ok(CallToolResult::success(vec![ContentBlock::text(answer)]).into())
+    }
+}
+
+impl Desk {
+    async fn wait(&self, context: &RequestContext<RoleServer>) -> String {
+        let _ = self.says.send("began");
+        let end = tokio::select! {
+            () = context.ct.cancelled() => "cancelled",
+            () = self.calls.stopping().cancelled() => "stopped",
+            () = self.release.notified() => "released",
+        };
+        let _ = self.says.send(end);
+        end.to_owned()
+    }
+}
+
+/// A server on loopback.
+pub(super) struct Served {
+    pub(super) address: SocketAddr,
+    pub(super) calls: Calls,
+    pub(super) release: Arc<Notify>,
+    said: mpsc::UnboundedReceiver<&'static str>,
+    shutdown: Option<oneshot::Sender<()>>,
+    serving: JoinHandle<Result<(), HttpError>>,
+    desk: Desk,
+}
+
+impl Served {
+    pub(super) async fn new(config: HttpConfig) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (calls, release) = (Calls::default(), Arc::new(Notify::new()));
+        let (says, said) = mpsc::unbounded_channel();
+        let desk = Desk { calls: calls.clone(), says, release: Arc::clone(&release) };
+        let own = desk.clone();
+        let (shutdown, ordered) = oneshot::channel();
+        let theirs = calls.clone();
+        let serving = tokio::spawn(async move {
+            let shutdown = async {
+                let _ = ordered.await;
+            };
+            serve(listener, desk, &config, &theirs, shutdown).await
+        });
+        Self { address, calls, release, said, shutdown: Some(shutdown), serving, desk: own }
+    }
+
+    pub(super) fn desk(&self) -> Desk {
+        self.desk.clone()
+    }
+
+    /// What a tool says next.
+    pub(super) async fn hears(&mut self) -> &'static str {
+        tokio::time::timeout(PATIENCE, self.said.recv()).await.unwrap().unwrap()
+    }
+
+    pub(super) fn shut_down(&mut self) {
+        self.shutdown.take().unwrap().send(()).unwrap();
+    }
+
+    pub(super) async fn ended(self) {
+        drop(self.shutdown);
+        tokio::time::timeout(PATIENCE, self.serving).await.unwrap().unwrap().unwrap();
+    }
+
+    pub(super) async fn client(&self) -> Client {
+        Client::over(tokio::net::TcpStream::connect(self.address).await.unwrap())
+    }
+
+    /// What one request on a connection of its own gets.
+    pub(super) async fn ask(&self, request: &str) -> Reply {
+        let mut client = self.client().await;
+        client.say(request).await;
+        client.reply().await
+    }
+}
+
+/// A connection to a server.
+pub(super) struct Client {
+    pub(super) stream: tokio::net::TcpStream,
+    read: Vec<u8>,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) status: u16,
+    pub(super) headers: HashMap<String, String>,
+    pub(super) body: String,
+}
+
+impl Client {
+    pub(super) const fn over(stream: tokio::net::TcpStream) -> Self {
+        Self { stream, read: Vec::new() }
+    }
+
+    pub(super) async fn say(&mut self, text: &str) {
+        self.stream.write_all(text.as_bytes()).await.unwrap();
+    }
+
+    /// Reads an answer to its end.
+    pub(super) async fn reply(&mut self) -> Reply {
+        let mut reply = self.head().await;
+        if reply.headers.get("transfer-encoding").is_some_and(|encoding| encoding == "chunked") {
+            loop {
+                let size = self.until("\r\n").await;
+                let size = usize::from_str_radix(size.trim(), 16).unwrap();
+                let chunk = self.exactly(size + 2).await;
+                if size == 0 {
+                    break;
+                }
+                reply.body.push_str(&chunk[..size]);
+            }
+        } else if let Some(length) = reply.headers.get("content-length") {
+            reply.body = self.exactly(length.parse().unwrap()).await;
+        }
+        reply
+    }
+
+    /// Reads the head of an answer.
+    pub(super) async fn head(&mut self) -> Reply {
+        let head = self.until("\r\n\r\n").await;
+        let mut lines = head.trim_end().split("\r\n");
+        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+        let pair = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_lowercase(), value.to_owned()));
+        Reply { status, headers: lines.filter_map(pair).collect(), body: String::new() }
+    }
+
+    /// Reads until a text came, and gives all up to its end.
+    pub(super) async fn until(&mut self, end: &str) -> String {
+        loop {
+            let found = self.read.windows(end.len()).position(|window| window == end.as_bytes());
+            if let Some(at) = found {
+                let rest = self.read.split_off(at + end.len());
+                return String::from_utf8(std::mem::replace(&mut self.read, rest)).unwrap();
+            }
+            assert!(self.more().await > 0, "it ended after {:?}", String::from_utf8_lossy(&self.read));
+        }
+    }
+
+    async fn exactly(&mut self, length: usize) -> String {
+        while self.read.len() < length {
+            assert!(self.more().await > 0, "it ended after {} bytes", self.read.len());
+        }
+        let rest = self.read.split_off(length);
+        String::from_utf8(std::mem::replace(&mut self.read, rest)).unwrap()
+    }
+
+    async fn more(&mut self) -> usize {
+        tokio::time::timeout(PATIENCE, self.stream.read_buf(&mut self.read)).await.unwrap().unwrap()
+    }
+
+    /// Whether the server ended the connection, and says nothing more.
+    pub(super) async fn is_ended(&mut self) -> bool {
+        let mut rest = [0];
+        let read = tokio::time::timeout(PATIENCE, self.stream.read(&mut rest)).await.unwrap();
+        self.read.is_empty() && !matches!(read, Ok(1..))
+    }
+}
+
+impl Reply {
+    pub(super) fn json(&self) -> Value {
+        let data = self.body.lines().filter_map(|line| line.strip_prefix("data: ")).next_back();
+        serde_json::from_str(data.unwrap_or(&self.body)).unwrap()
+    }
+
+    /// The text of a tool's result.
+    pub(super) fn text(&self) -> String {
+        self.json()["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{self:?}")).to_owned()
+    }
+
+    /// The code of a refusal.
+    pub(super) fn code(&self) -> String {
+        assert_eq!(self.headers["content-type"], "application/problem+json", "{self:?}");
+        self.json()["code"].as_str().unwrap().to_owned()
+    }
+
+    pub(super) fn session(&self) -> String {
+        self.headers["mcp-session-id"].clone()
+    }
+}
+
+/// A request with a body.
+pub(super) fn post(headers: &str, body: &str) -> String {
+    format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: application/json, text/event-stream\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n{headers}\r\n{body}",
+        body.len()
+    )
+}
+
+pub(super) fn get(path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
+}
+
+/// A call of a tool as of 2026-07-28.
+pub(super) fn call(headers: &str, tool: &str, arguments: &Value) -> String {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "progressToken": 7,
+    });
+    let params = json!({ "name": tool, "arguments": arguments, "_meta": meta });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
+    let headers =
+        format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\n{headers}");
+    post(&headers, &body)
+}
+
+pub(super) fn who() -> String {
+    call("", "who", &json!({}))
+}
+
+/// The first request of a session as of 2025-11-25.
+pub(super) fn initialize(headers: &str) -> String {
+    let params = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
+    });
+    post(headers, &json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }).to_string())
+}
+
+/// A call of a tool in a session.
+pub(super) fn call_in(session: &str, headers: &str, tool: &str) -> String {
+    let params = json!({ "name": tool, "arguments": {}, "_meta": { "progressToken": 7 } });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
+    post(&in_session(session, headers), &body)
+}
+
+pub(super) fn in_session(session: &str, headers: &str) -> String {
+    format!("MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: {session}\r\n{headers}")
+}
+
+pub(super) fn initialized(session: &str, headers: &str) -> String {
+    let body = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string();
+    post(&in_session(session, headers), &body)
+}
+
+pub(super) fn bearer(token: &str) -> String {
+    format!("Authorization: Bearer {token}\r\n")
+}
+
+/// A session that is ready.
+pub(super) async fn begun(served: &Served, headers: &str) -> String {
+    let session = served.ask(&initialize(headers)).await.session();
+    assert_eq!(served.ask(&initialized(&session, headers)).await.status, 202);
+    session
+}
+
+/// Set where a test runs alone.
+const ALONE: &str = "TOOLCELL_TEST_ALONE";
+
+/// Runs a test in a process of its own, which may open so many files.
+#[expect(clippy::disallowed_methods, reason = "the process is told by its environment that it is the one")]
+pub(super) fn alone<F: Future<Output = ()>>(name: &str, files: u32, test: impl FnOnce() -> F) {
+    if std::env::var(ALONE).is_ok() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        return runtime.block_on(test());
+    }
+    let limited = format!("ulimit -n {files} && exec \"$0\" --exact http::tests::{name} --nocapture");
+    let own = std::env::current_exe().unwrap();
+    let status = std::process::Command::new("sh").arg("-c").arg(limited).arg(own).env(ALONE, "1").status().unwrap();
+    assert!(status.success());
+}
+
+/// The memory of this process, in KiB.
+#[expect(clippy::disallowed_methods, reason = "the kernel says it in a file")]
+pub(super) fn memory() -> i64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}

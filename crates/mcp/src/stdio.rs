@@ -1,0 +1,135 @@
+//! The way in over standard input and output: one client, which started the server.
+//!
+//! Invariant: only the protocol reaches standard output. The descriptors that the client holds are taken away from the process
+//! before anything runs: whatever else prints, here or in a program that a gate starts, prints to standard error, and reads
+//! nothing.
+#![expect(clippy::disallowed_types, reason = "what the client holds is files to this process")]
+
+mod lines;
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::time::Duration;
+
+use rmcp::service::serve_server_with_ct;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe;
+
+use crate::server::Server;
+use lines::Lines;
+pub(crate) use lines::TOO_LONG;
+
+/// The longest message, in bytes.
+pub(crate) const MESSAGE_LIMIT: usize = 4 << 20;
+
+/// Why a server does not serve.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StdioError {
+    /// Standard input or output cannot be used.
+    #[error("standard input and output cannot be used: {0}")]
+    Streams(#[source] io::Error),
+}
+
+impl StdioError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        "stream"
+    }
+}
+
+type Input = Box<dyn AsyncRead + Send + Unpin>;
+type Output = Box<dyn AsyncWrite + Send + Unpin>;
+
+/// Serves the client at standard input and output, until it closes them or `shutdown` is over. What is under way then has
+/// `grace` to end, and is ended after that; either way it is recorded when this returns.
+pub(crate) async fn serve(
+    server: Server,
+    shutdown: impl Future<Output = ()>,
+    grace: Duration,
+) -> Result<(), StdioError> {
+    let (input, output) = taken().map_err(StdioError::Streams)?;
+    let calls = server.calls().clone();
+    let transport = AsyncRwTransport::new_server(Lines::new(input, MESSAGE_LIMIT), output);
+    // The lines are bounded already.
+    let transport = transport.with_max_line_length(usize::MAX);
+    let stop = tokio_util::sync::CancellationToken::new();
+    let mut session = Box::pin(async {
+        match Box::pin(serve_server_with_ct(server, transport, stop.clone())).await {
+            Ok(service) => drop(service.waiting().await),
+            // A client that goes before it says anything wants nothing.
+            Err(error) => tracing::debug!(%error, "the client did not begin a session"),
+        }
+    });
+    tokio::select! {
+        () = &mut session => calls.close(grace).await,
+        () = shutdown => {
+            calls.close(grace).await;
+            stop.cancel();
+            session.await;
+        }
+    }
+    Ok(())
+}
+
+/// Takes standard input and output away from the process.
+fn taken() -> io::Result<(Input, Output)> {
+    let (input, output) = (io::stdin().as_fd().try_clone_to_owned()?, io::stdout().as_fd().try_clone_to_owned()?);
+    let streams = (readable(&input), writable(&output));
+    let (Some(input), Some(output)) = streams else {
+        // Neither pipes nor sockets: a file or a terminal, which somebody tries by hand.
+        return Ok((Box::new(tokio::io::stdin()), Box::new(tokio::io::stdout())));
+    };
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    rustix::stdio::dup2_stdout(io::stderr().as_fd())?;
+    Ok((input, output))
+}
+
+fn readable(fd: &OwnedFd) -> Option<Input> {
+    match kind(fd)? {
+        Stream::Pipe => Some(Box::new(pipe::Receiver::from_file(opened(fd, OpenOptions::new().read(true))?).ok()?)),
+        Stream::Socket => socket(fd).map(|socket| Box::new(socket) as Input),
+    }
+}
+
+fn writable(fd: &OwnedFd) -> Option<Output> {
+    match kind(fd)? {
+        Stream::Pipe => Some(Box::new(pipe::Sender::from_file(opened(fd, OpenOptions::new().write(true))?).ok()?)),
+        Stream::Socket => socket(fd).map(|socket| Box::new(socket) as Output),
+    }
+}
+
+enum Stream {
+    Pipe,
+    Socket,
+}
+
+fn kind(fd: &OwnedFd) -> Option<Stream> {
+    let kind = File::from(fd.try_clone().ok()?).metadata().ok()?.file_type();
+    if kind.is_fifo() {
+        Some(Stream::Pipe)
+    } else if kind.is_socket() {
+        Some(Stream::Socket)
+    } else {
+        None
+    }
+}
+
+/// The same pipe, opened anew: that it does not block is then nobody else's business who has it open.
+fn opened(fd: &OwnedFd, options: &mut OpenOptions) -> Option<File> {
+    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    options.custom_flags(nonblocking).open(format!("/proc/self/fd/{}", fd.as_raw_fd())).ok()
+}
+
+/// A socket cannot be opened anew. Its end is ours alone.
+fn socket(fd: &OwnedFd) -> Option<UnixStream> {
+    let socket = StdUnixStream::from(fd.try_clone().ok()?);
+    socket.set_nonblocking(true).ok()?;
+    UnixStream::from_std(socket).ok()
+}

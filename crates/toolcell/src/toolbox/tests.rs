@@ -1,0 +1,101 @@
+use std::sync::mpsc::channel;
+
+use toolcell_host::{CancelToken, Params, WhenFull};
+
+use super::*;
+use crate::policy::Grants;
+use crate::run::{RunOptions, key};
+use crate::{CreateTool, PolicyFile, RunTool};
+
+const ONE: &str = "const execute = () => 1";
+/// It says that it runs, and never ends.
+const ENDLESS: &str = "export default (pi) => ({ name: 'endless', description: 'd', parameters: {}, \
+                       execute(id, params, onUpdate) { onUpdate(1); for (;;) {} } })";
+
+fn under(policy: &str) -> ToolboxConfig {
+    let file = PolicyFile::parse(crate::policy::Layer::User, policy, Path::new("policy.toml")).unwrap();
+    ToolboxConfig { policy: Policy::layered([file]).unwrap(), ..ToolboxConfig::default() }
+}
+
+fn with_slots(slots: usize) -> ToolboxConfig {
+    let sandbox = SandboxConfig { slots, ..SandboxConfig::default() };
+    ToolboxConfig { sandbox, ..under("[approval]\nmode = \"auto\"") }
+}
+
+fn create(toolbox: &Toolbox, name: &str, code: &str) -> ToolId {
+    let (name, description, code) = (name.to_owned(), "d".to_owned(), code.to_owned());
+    toolbox.create(&CreateTool { name, description, code, ..CreateTool::default() }).unwrap().id
+}
+
+/// What a run returned, or the code of why it did not.
+fn run(toolbox: &Toolbox, name: &str) -> Result<String, String> {
+    let ran = toolbox.run(&RunTool::of(name, Params::default()), &RunOptions::default());
+    let ran = ran.map_err(|error| error.code().to_owned())?;
+    ran.value().map(|value| value.unwrap().to_string()).map_err(|failed| failed.code().to_owned())
+}
+
+#[test]
+fn toolboxes_share_a_sandbox_and_no_tool() {
+    let folder = tempfile::tempdir().unwrap();
+    let ours = Toolbox::open(&folder.path().join("ours"), with_slots(2)).unwrap();
+    let theirs = ours.beside(&folder.path().join("theirs"), with_slots(9)).unwrap();
+    assert!(Arc::ptr_eq(&ours.sandbox, &theirs.sandbox));
+    assert_eq!((theirs.slots(), theirs.image()), (2, ours.image()));
+
+    let id = create(&ours, "one", ONE);
+    assert_eq!(run(&ours, "one").unwrap(), "1");
+    assert_eq!(run(&theirs, "one").unwrap_err(), "tool-not-found");
+    assert_eq!(run(&theirs, &id.to_string()).unwrap_err(), "tool-not-found");
+    let key = key(id, &Grants::default());
+    assert!(ours.kept(&key).is_some() && theirs.kept(&key).is_none());
+    assert!(locked(&ours.ready).contains(&id) && !locked(&theirs.ready).contains(&id));
+}
+
+#[test]
+fn each_toolbox_has_its_own_rules() {
+    let folder = tempfile::tempdir().unwrap();
+    let ours = Toolbox::open(&folder.path().join("ours"), with_slots(2)).unwrap();
+    let never = under("[approval]\nmode = \"never\"\n[store]\ntools = 1");
+    let theirs = ours.beside(&folder.path().join("theirs"), never).unwrap();
+    for toolbox in [&ours, &theirs] {
+        create(toolbox, "one", ONE);
+    }
+    assert_eq!(run(&ours, "one").unwrap(), "1");
+    assert_eq!(run(&theirs, "one").unwrap_err(), "permission-denied");
+    let (name, code) = ("two".to_owned(), ONE.to_owned());
+    let request = CreateTool { name, description: "d".to_owned(), code, ..CreateTool::default() };
+    assert!(ours.create(&request).is_ok());
+    assert_eq!(theirs.create(&request).unwrap_err().code(), "tool-limit-reached");
+}
+
+#[test]
+fn a_slot_that_one_toolbox_takes_is_taken_in_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let ours = Toolbox::open(&folder.path().join("ours"), with_slots(1)).unwrap();
+    let theirs = ours.beside(&folder.path().join("theirs"), ToolboxConfig::default()).unwrap();
+    create(&ours, "endless", ENDLESS);
+    create(&theirs, "one", ONE);
+    let (runs, running) = channel();
+    let cancel = CancelToken::new();
+    let options = RunOptions {
+        cancel: Some(cancel.clone()),
+        partial: Some(Arc::new(move |_: &str| {
+            let _ = runs.send(());
+        })),
+        ..RunOptions::default()
+    };
+    std::thread::scope(|scope| {
+        let endless = RunTool::of("endless", Params::default());
+        let run = scope.spawn({
+            let ours = &ours;
+            move || ours.run(&endless, &options)
+        });
+        running.recv().unwrap();
+        let options = RunOptions { when_full: WhenFull::Refuse, ..RunOptions::default() };
+        let refused = theirs.run(&RunTool::of("one", Params::default()), &options).map(drop);
+        cancel.cancel();
+        assert_eq!(refused.unwrap_err().code(), "busy");
+        assert_eq!(run.join().unwrap().unwrap().value().unwrap_err().code(), "cancelled");
+    });
+    assert_eq!(run(&theirs, "one").unwrap(), "1");
+}
