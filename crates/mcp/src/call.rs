@@ -32,7 +32,7 @@ use crate::calls::UnderWay;
 use crate::handler::{is_stateless, principal};
 use crate::operation::{Operation, unknown};
 use crate::published;
-use crate::run::{Around, Hears, Progress, run};
+use crate::run::{Around, GivenUp, Hears, Progress, run};
 use crate::seal::{Bound, SealError};
 use crate::server::Server;
 use crate::share::Full;
@@ -178,11 +178,10 @@ impl Call {
     }
 
     async fn run(self, request: RunTool, call: &CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
-        let bound = Bound::to(&self.tenant.principal, "tools/call", &(&call.name, &call.arguments));
         if self.is_task(&request) {
             return Ok(self.into_task(request));
         }
-        let (asking, meanwhile) = match self.asking(call, &bound).await {
+        let (asking, meanwhile) = match self.asking(call).await {
             Ok(Asking::After(meanwhile)) => (Asking::After(Arc::clone(&meanwhile)), Some(meanwhile)),
             Ok(asking) => (asking, None),
             Err(error) => return Err(self.foreign(&error, &request).await),
@@ -191,14 +190,11 @@ impl Call {
         let progress = token.map(|token| Progress::new(Hears::Client(self.context.peer.clone(), token)));
         let (settings, tenant) = (self.server.settings(), &*self.tenant);
         let name = called(&request);
-        let (cancelled, stopping) = (self.context.ct.clone(), self.server.calls().stopping().clone());
-        let given_up = async move {
-            tokio::select! { () = cancelled.cancelled() => {} () = stopping.cancelled() => {} }
-        };
+        let given_up = GivenUp::Request(self.context.ct.clone(), self.server.calls().stopping().clone());
         let ran = run(Around { tenant, settings, asking, progress }, request, given_up).await;
         let open = meanwhile.and_then(|meanwhile| meanwhile.open());
         if let (Ok(Err(RunError::Denied(_))), Some((question, said))) = (&ran, open)
-            && let Some(response) = self.input_required(&bound, &question, said).await
+            && let Some(response) = self.input_required(call, &question, said).await
         {
             return Ok(response);
         }
@@ -233,7 +229,7 @@ impl Call {
     }
 
     /// How somebody can be asked in this call, and what they have said to it already.
-    async fn asking(&self, call: &CallToolRequestParams, bound: &Bound) -> Result<Asking, SealError> {
+    async fn asking(&self, call: &CallToolRequestParams) -> Result<Asking, SealError> {
         let elicits = self.elicits();
         if !is_stateless(&self.context) {
             return Ok(if elicits { Asking::Now(Way::Client(self.context.peer.clone())) } else { Asking::Nobody });
@@ -241,7 +237,7 @@ impl Call {
         let Some(state) = call.request_state.clone() else {
             return Ok(if elicits { Asking::After(Meanwhile::knowing(BTreeMap::new())) } else { Asking::Nobody });
         };
-        let (tenant, bound) = (Arc::clone(&self.tenant), bound.clone());
+        let (tenant, bound) = (Arc::clone(&self.tenant), self.bound(call));
         let opened = self.off_thread(move |toolbox| {
             let store = toolbox.store().ok_or(SealError::Foreign)?;
             tenant.seal.open(store, &bound, &state, jiff::Timestamp::now())
@@ -262,7 +258,7 @@ impl Call {
     /// The answer that asks a question; none where nothing can be carried.
     async fn input_required(
         &self,
-        bound: &Bound,
+        call: &CallToolRequestParams,
         question: &Question,
         said: BTreeMap<String, bool>,
     ) -> Option<CallToolResponse> {
@@ -270,7 +266,7 @@ impl Call {
             return None;
         }
         let form = ask::form(question, self.lang());
-        let (tenant, bound, asked) = (Arc::clone(&self.tenant), bound.clone(), ask::hash(question));
+        let (tenant, bound, asked) = (Arc::clone(&self.tenant), self.bound(call), ask::hash(question));
         let lasts = self.server.settings().patience;
         let sealed = self.off_thread(move |toolbox| {
             let until = (jiff::Timestamp::now(), lasts);
@@ -279,6 +275,11 @@ impl Call {
         let asked = InputRequest::Elicitation(ElicitRequest::new(form));
         let asks = BTreeMap::from([(QUESTION.to_owned(), asked)]);
         Some(InputRequiredResult::new(Some(asks), Some(sealed.await?)).into())
+    }
+
+    /// What a state is bound to that is carried for a call.
+    fn bound(&self, call: &CallToolRequestParams) -> Bound {
+        Bound::to(&self.tenant.principal, "tools/call", &(&call.name, &call.arguments))
     }
 
     /// A state that does not open: the request is none of ours, and the log says so.
@@ -312,10 +313,7 @@ impl Call {
         let asking = if self.elicits() { Asking::Now(Way::Task(task.clone())) } else { Asking::Nobody };
         let progress = Some(Progress::new(Hears::Task(task.clone())));
         let (settings, tenant, name) = (self.server.settings(), &*self.tenant, called(&request));
-        let (cancelled, stopping) = (task.clone(), self.server.calls().stopping().clone());
-        let given_up = async move {
-            tokio::select! { () = cancelled.cancelled() => {} () = stopping.cancelled() => {} }
-        };
+        let given_up = GivenUp::Task(task.clone(), self.server.calls().stopping().clone());
         let ran = run(Around { tenant, settings, asking, progress }, request, given_up).await;
         if task.is_cancel_requested() {
             return Err(TaskExit::Cancelled);

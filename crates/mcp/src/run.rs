@@ -3,7 +3,7 @@
 //! Invariant: a run that nobody waits for any more is ended, and each attempt is recorded, also one that never had its turn.
 
 use std::num::NonZeroU32;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::time::Duration;
 
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
@@ -12,6 +12,7 @@ use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::Peer;
 use rmcp::task_manager::TaskContext;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+use tokio_util::sync::CancellationToken;
 use toolcell::{CancelToken, Json, Lang, Ran, RunError, RunOptions, RunTool, Running};
 
 use crate::ask::{Asking, Questions};
@@ -113,16 +114,39 @@ pub(crate) struct Around<'a> {
     pub(crate) progress: Option<Progress>,
 }
 
-/// Runs a stored tool, until it ends or `given_up` does.
+/// When nobody waits for a run any more.
+pub(crate) enum GivenUp {
+    /// Its request was cancelled, or the server stops.
+    Request(CancellationToken, CancellationToken),
+    /// Its task was cancelled, or the server stops.
+    Task(TaskContext, CancellationToken),
+}
+
+impl GivenUp {
+    /// Waits until nobody does; at once where that is so already.
+    async fn wait(&self) {
+        match self {
+            Self::Request(cancelled, stopping) => tokio::select! {
+                () = cancelled.cancelled() => {}
+                () = stopping.cancelled() => {}
+            },
+            Self::Task(task, stopping) => tokio::select! {
+                () = task.cancelled() => {}
+                () = stopping.cancelled() => {}
+            },
+        }
+    }
+}
+
+/// Runs a stored tool, until it ends or is given up.
 pub(crate) async fn run(
     around: Around<'_>,
     request: RunTool,
-    given_up: impl Future<Output = ()>,
+    given_up: GivenUp,
 ) -> Result<Result<Ran, RunError>, Full> {
     let Around { tenant, settings, asking, progress } = around;
-    let mut given_up = pin!(given_up);
     let mut heard = Heard { progress, settings, began: Instant::now() };
-    let turn = heard.wait(&tenant.share, given_up.as_mut()).await?;
+    let turn = heard.wait(&tenant.share, &given_up).await?;
     let cancel = CancelToken::new();
     if turn.is_none() {
         // It never had its turn, and is recorded all the same.
@@ -131,7 +155,7 @@ pub(crate) async fn run(
     let (person, questions) = asking.person();
     let options = RunOptions { caller: tenant.caller(), cancel: Some(cancel), person, ..RunOptions::default() };
     let mut running = tenant.toolbox.start(request, options);
-    heard.follow(&mut running, questions, given_up).await;
+    heard.follow(&mut running, questions, &given_up).await;
     let ran = running.ended().await;
     heard.catch_up().await;
     drop(turn);
@@ -147,30 +171,21 @@ struct Heard<'a> {
 
 impl Heard<'_> {
     /// Waits for a turn; none where the run was given up before.
-    async fn wait(
-        &mut self,
-        share: &Share,
-        mut given_up: Pin<&mut impl Future<Output = ()>>,
-    ) -> Result<Option<Turn>, Full> {
+    async fn wait(&mut self, share: &Share, given_up: &GivenUp) -> Result<Option<Turn>, Full> {
         let mut turn = pin!(share.turn());
         let mut heartbeat = self.heartbeat();
         loop {
             tokio::select! {
                 biased;
                 turn = &mut turn => return turn.map(Some),
-                () = &mut given_up => return Ok(None),
+                () = given_up.wait() => return Ok(None),
                 _ = heartbeat.tick() => self.beat().await,
             }
         }
     }
 
     /// Tells what a run says, puts its questions, and ends it where it is given up.
-    async fn follow(
-        &mut self,
-        running: &mut Running,
-        mut questions: Option<Questions>,
-        mut given_up: Pin<&mut impl Future<Output = ()>>,
-    ) {
+    async fn follow(&mut self, running: &mut Running, mut questions: Option<Questions>, given_up: &GivenUp) {
         let mut heartbeat = self.heartbeat();
         let mut is_given_up = false;
         loop {
@@ -180,7 +195,7 @@ impl Heard<'_> {
                     heartbeat.reset();
                     self.update(&update).await;
                 }
-                () = &mut given_up, if !is_given_up => {
+                () = given_up.wait(), if !is_given_up => {
                     is_given_up = true;
                     // Who waits for an answer hears that there is none.
                     questions = None;

@@ -64,7 +64,6 @@ impl SealError {
 }
 
 /// What a state is bound to.
-#[derive(Debug, Clone)]
 pub(crate) struct Bound(Vec<u8>);
 
 impl Bound {

@@ -21,7 +21,7 @@ pub(crate) use calls::Watched;
 pub(crate) use metrics::Metrics;
 
 /// What is logged where nobody says anything.
-pub const FILTER: &str = "warn,toolcell=info,toolcell_mcp=info";
+pub const FILTER: &str = "warn,rmcp=error,toolcell=info,toolcell_mcp=info";
 /// What is traced: calls, and nothing of the libraries.
 const TRACED: &str = "off,toolcell_mcp=info";
 
