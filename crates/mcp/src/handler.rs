@@ -28,6 +28,21 @@ use crate::{prompt, published, resources};
 /// For how long a list of operations may be kept, in milliseconds: it is the same in every server of this version.
 const LIST_LASTS: u64 = 60 * 60 * 1000;
 
+/// The methods that take parameters. Where a request of one of them is not understood, its parameters are not.
+const METHODS: [&str; 11] = [
+    "completion/complete",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "subscriptions/listen",
+    "tasks/cancel",
+    "tasks/get",
+    "tasks/update",
+    "tools/call",
+    "tools/list",
+];
+
 /// What a client is told of the server as a whole. A model may read it.
 const INSTRUCTIONS: &str = "Toolcell keeps tools that you write and runs them in sealed cells. Before you do the same thing a \
     second time, ask tool_reflection or list_dynamic_tools; make a tool with create_tool and run it with run_dynamic_tool.";
@@ -128,6 +143,10 @@ impl ServerHandler for Server {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        if METHODS.contains(&request.method.as_str()) {
+            let message = format!("the parameters of `{}` are not understood", request.method);
+            return Err(ErrorData::invalid_params(message, Some(json!({"code": "request-invalid"}))));
+        }
         if request.method != TOO_LONG {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
         }

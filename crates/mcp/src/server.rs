@@ -24,8 +24,8 @@ pub struct Settings {
     pub lang: Lang,
     /// How many approved tools are tools of their own; none by default.
     pub publish: usize,
-    /// How many runs of a principal go on at once, where nothing else is said of it; as many as the sandbox takes where
-    /// there is one principal, and one core less than the machine has where there are several.
+    /// How many runs of a principal go on at once, where nothing else is said of it. Without this: as
+    /// many as the sandbox takes.
     pub share: Option<NonZeroUsize>,
     /// What is said of single principals.
     pub shares: HashMap<Principal, NonZeroUsize>,

@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_types, reason = "what the client holds is files to this process")]
 
 mod lines;
+mod opening;
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -23,6 +24,7 @@ use tokio::net::unix::pipe;
 use crate::server::Server;
 use lines::Lines;
 pub(crate) use lines::TOO_LONG;
+use opening::Opening;
 
 /// The longest message, in bytes.
 pub(crate) const MESSAGE_LIMIT: usize = 4 << 20;
@@ -58,7 +60,7 @@ pub(crate) async fn serve(
     let calls = server.calls().clone();
     let transport = AsyncRwTransport::new_server(Lines::new(input, MESSAGE_LIMIT), output);
     // The lines are bounded already.
-    let transport = transport.with_max_line_length(usize::MAX);
+    let transport = Opening::new(transport.with_max_line_length(usize::MAX));
     let stop = tokio_util::sync::CancellationToken::new();
     let mut session = Box::pin(async {
         match Box::pin(serve_server_with_ct(server, transport, stop.clone())).await {

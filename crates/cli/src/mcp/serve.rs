@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolcell::{Lang, Toolbox};
+use toolcell::{Lang, SandboxConfig, Toolbox};
 use toolcell_mcp::http::{Bearers, HttpConfig, Share};
 use toolcell_mcp::telemetry::{self, Export};
 use toolcell_mcp::{Principal, Server, Settings, serve_http, serve_stdio};
@@ -24,6 +24,9 @@ use crate::{Streams, ends_by_itself, input, open};
 const PRINCIPALS: &str = "principals";
 /// The longest file of tokens, in bytes.
 const TOKENS_LIMIT: u64 = 1 << 20;
+/// How many calls run at once, at least and at most; and how many more than all shares together.
+const SLOTS: (usize, usize) = (8, 64);
+const SPARE: usize = 2;
 /// The variable that holds the one token.
 const TOKEN: &str = "TOOLCELL_MCP_TOKEN";
 
@@ -39,7 +42,8 @@ pub(crate) fn run(
     let token = args.http.as_ref().and_then(|_| variable(TOKEN));
     let (address, bearers) = (args.http.as_deref().map(address).transpose()?, bearers(args, token)?);
     let settings = Settings { lang, publish: args.publish, ..shares(args, &bearers) };
-    let server = server(args, settings, rules, dir)?;
+    let slots = slots(&settings, &bearers);
+    let server = server(args, settings, slots, rules, dir)?;
     let filter = variable("TOOLCELL_LOG").unwrap_or_else(|| telemetry::FILTER.to_owned());
     let telemetry = telemetry::install(&filter, export(variable))
         .map_err(|error| Failure::said(error.code(), error.to_string(), error.hint()))?;
@@ -77,8 +81,9 @@ fn export(variable: impl Fn(&str) -> Option<String>) -> Export {
 }
 
 /// A server with a store for each principal: that of the directory itself for whoever is local. All share one sandbox.
-fn server(args: &McpServeArgs, settings: Settings, rules: &Rules, dir: &Path) -> Result<Server, Failure> {
-    let config = open::config(args.sandbox.config(), rules)?;
+fn server(args: &McpServeArgs, settings: Settings, slots: usize, rules: &Rules, dir: &Path) -> Result<Server, Failure> {
+    let sandbox = SandboxConfig { slots, ..args.sandbox.config() };
+    let config = open::config(sandbox, rules)?;
     // What does not work is said now, and not when the first request comes.
     let local = Arc::new(Toolbox::open(dir, config.clone())?);
     let dir = PathBuf::from(dir);
@@ -89,6 +94,15 @@ fn server(args: &McpServeArgs, settings: Settings, rules: &Rules, dir: &Path) ->
         let toolbox = local.beside(&dir.join(PRINCIPALS).join(principal.as_str()), config.clone())?;
         Ok(Arc::new(toolbox))
     }))
+}
+
+/// How many calls run at once: as many as all shares together, so that whoever has a turn has a slot as well, and some for
+/// what is analysed meanwhile.
+fn slots(settings: &Settings, bearers: &Bearers) -> usize {
+    let share = |principal: &Principal| settings.shares.get(principal).copied().or(settings.share);
+    let of_all = bearers.principals().filter_map(|(principal, _)| share(principal)).map(NonZeroUsize::get);
+    let of_one = settings.share.map_or(0, NonZeroUsize::get);
+    (of_all.sum::<usize>().max(of_one) + SPARE).clamp(SLOTS.0, SLOTS.1)
 }
 
 /// How many runs of each principal go on at once. Where there are several, each leaves one core to the others.
