@@ -29,6 +29,7 @@ mod ledger;
 mod limits;
 mod list;
 mod many_calls;
+mod mcp;
 mod model;
 mod protocol;
 mod rebuild;

@@ -1,0 +1,142 @@
+//! How a server ends, and how it goes on where its store does not.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+use super::BEGINS;
+use super::home::Home;
+use super::peer::Peer;
+
+/// Begins a run that says that it began, and waits until it does.
+fn begin(peer: &mut Peer, timeout_ms: u64) -> u64 {
+    peer.make("begins", BEGINS);
+    let arguments = json!({ "tool_name": "begins", "timeout_ms": timeout_ms });
+    let run = peer.begin(
+        "tools/call",
+        json!({ "name": "run_dynamic_tool", "arguments": arguments, "_meta": { "progressToken": 1 } }),
+    );
+    peer.hears(|message| message["method"] == "notifications/progress");
+    run
+}
+
+/// How the runs of a home ended.
+fn ended(home: &Home) -> Vec<Value> {
+    let runs = home.audit().into_iter().filter(|line| line["action"] == "run_dynamic_tool");
+    runs.map(|line| line["error"].clone()).collect()
+}
+
+#[test]
+fn what_runs_when_the_client_says_nothing_more_is_recorded() {
+    for era in ["session", "stateless"] {
+        let home = Home::new("");
+        let peer = home.piped(&[]);
+        let mut peer = if era == "session" { peer.in_session(json!({})) } else { peer.stateless(json!({})) };
+        begin(&mut peer, 500);
+        peer.hang_up();
+        assert_eq!(peer.process().ends(), Some(0), "{era}");
+        let ended = ended(&home);
+        assert!(ended == ["timeout"] || ended == ["cancelled"], "{era}: {ended:?}");
+    }
+}
+
+#[test]
+fn what_ran_when_the_server_was_killed_is_recorded_when_there_is_one_again() {
+    let home = Home::new("");
+    let mut peer = home.piped(&[]).stateless(json!({}));
+    begin(&mut peer, 600_000);
+    peer.process().is_sent(Signal::SIGKILL);
+    peer.process().ends();
+    assert_eq!(ended(&home), Vec::<Value>::new());
+    let mut peer = home.piped(&[]).stateless(json!({}));
+    peer.call("list_dynamic_tools", json!({})).done();
+    home.logs_failure("begins", "interrupted");
+    assert!(home.prints(&["audit", "verify"]).contains("as they were written"));
+}
+
+#[test]
+fn a_server_that_is_told_to_end_lets_end_what_ends_within_its_grace() {
+    let home = Home::new("");
+    let mut web = home.web(&["--grace", "60"]);
+    let mut peer = web.peer().stateless(json!({}));
+    let run = begin(&mut peer, 1_500);
+    web.process.is_sent(Signal::SIGTERM);
+    peer.wait(run).fails("timeout");
+    assert_eq!((web.process.ends(), ended(&home)), (Some(0), vec![json!("timeout")]));
+
+    let home = Home::new("");
+    let mut peer = home.piped(&["--grace", "60"]).stateless(json!({}));
+    let run = begin(&mut peer, 1_500);
+    peer.process().is_sent(Signal::SIGTERM);
+    peer.wait(run).fails("timeout");
+    assert_eq!((peer.process().ends(), ended(&home)), (Some(0), vec![json!("timeout")]));
+}
+
+#[test]
+fn a_server_that_is_told_to_end_ends_what_does_not() {
+    let home = Home::new("");
+    let mut web = home.web(&["--grace", "0"]);
+    let mut peer = web.peer().stateless(json!({}));
+    let run = begin(&mut peer, 600_000);
+    web.process.is_sent(Signal::SIGTERM);
+    peer.wait(run).fails("cancelled");
+    assert_eq!((web.process.ends(), ended(&home)), (Some(0), vec![json!("cancelled")]));
+
+    let home = Home::new("");
+    let mut peer = home.piped(&["--grace", "0"]).in_session(json!({}));
+    let run = begin(&mut peer, 600_000);
+    peer.process().is_sent(Signal::SIGINT);
+    peer.wait(run).fails("cancelled");
+    assert_eq!((peer.process().ends(), ended(&home)), (Some(0), vec![json!("cancelled")]));
+}
+
+#[test]
+fn a_server_that_ends_takes_nothing_more() {
+    let home = Home::new("");
+    let mut peer = home.piped(&["--grace", "60"]).stateless(json!({}));
+    peer.make("one", "const execute = () => 1");
+    let run = begin(&mut peer, 3_000);
+    peer.process().is_sent(Signal::SIGTERM);
+    let refused = super::home::until(|| {
+        let reply = peer.run("one", json!({}));
+        (reply.result()["isError"] == true).then_some(reply)
+    });
+    refused.unwrap().fails("shutting-down");
+    peer.wait(run).fails("timeout");
+    assert_eq!(peer.process().ends(), Some(0));
+}
+
+/// Takes the permission to write away, or gives it back.
+fn set_writable(path: &Path, (folders, files): (u32, u32)) {
+    let metadata = path.symlink_metadata().unwrap();
+    let mode = if metadata.is_dir() { folders } else { files };
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    if metadata.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            set_writable(&entry.unwrap().path(), (folders, files));
+        }
+    }
+}
+
+#[test]
+fn a_server_lives_on_while_its_store_must_not_be_written() {
+    let home = Home::of_nobody("");
+    let mut peer = home.piped(&[]).stateless(json!({}));
+    peer.make("one", "const execute = () => 1");
+    peer.run("one", json!({})).returns(&json!(1));
+    set_writable(&home.path("store"), (0o555, 0o444));
+    let two = json!({ "name": "two", "description": "d", "code": "const execute = () => 2" });
+    peer.call("create_tool", two.clone()).fails("disk-failed");
+    peer.run("one", json!({})).fails("disk-failed");
+    peer.call("delete_dynamic_tool", json!({ "tool_name": "one", "confirm": true })).fails("disk-failed");
+    // It is read all the same.
+    assert_eq!(peer.call("list_dynamic_tools", json!({})).done()["total"], 1);
+    set_writable(&home.path("store"), (0o700, 0o600));
+    peer.run("one", json!({})).returns(&json!(1));
+    peer.call("create_tool", two).done();
+    assert!(home.prints(&["fsck"]).contains("all is well"));
+    assert!(home.prints(&["audit", "verify"]).contains("as they were written"));
+}

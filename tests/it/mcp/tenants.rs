@@ -1,0 +1,208 @@
+//! Principals over HTTP: who comes in, what is whose, and how much of the machine each has.
+
+use serde_json::{Value, json};
+
+use super::BEGINS;
+use super::home::{Home, until};
+use super::peer::Peer;
+use super::web::Web;
+
+fn of(web: &Web, name: &str) -> Peer {
+    web.peer_of(&Home::token(name))
+}
+
+#[test]
+fn each_principal_has_a_store_of_its_own() {
+    let home = Home::new("");
+    let tokens = home.tokens(&["alice", "bob"], "");
+    let web = home.web(&["--tokens", &tokens]);
+    let (mut alice, mut bob) = (of(&web, "alice").in_session(json!({})), of(&web, "bob").stateless(json!({})));
+    let id = alice.make("secret", "const execute = () => 'hers'")["id"].as_str().unwrap().to_owned();
+    alice.run("secret", json!({})).returns(&json!("hers"));
+    assert_eq!(bob.call("list_dynamic_tools", json!({})).done()["total"], 0);
+    bob.run("secret", json!({})).fails("tool-not-found");
+    bob.call("run_dynamic_tool", json!({ "tool_id": id })).fails("tool-not-found");
+    let uri = format!("toolcell://tools/{id}/source");
+    assert_eq!(bob.ask("resources/read", json!({ "uri": uri })).is_refused_with(-32_602), "resource-not-found");
+    bob.make("secret", "const execute = () => 'his'");
+    alice.run("secret", json!({})).returns(&json!("hers"));
+    let names = |lines: Vec<Value>| lines.iter().filter(|line| line["action"] == "create_tool").count();
+    assert_eq!([names(home.audit_of("alice")), names(home.audit_of("bob")), home.audit().len()], [1, 1, 0]);
+}
+
+#[test]
+fn a_session_is_nobody_elses() {
+    let home = Home::new("");
+    let tokens = home.tokens(&["alice", "bob"], "");
+    let web = home.web(&["--tokens", &tokens]);
+    let mut alice = of(&web, "alice").in_session(json!({}));
+    let mut bob = of(&web, "bob").in_session(json!({}));
+    let hers = alice.session().clone();
+    let his = std::mem::replace(bob.session(), hers);
+    bob.begin("tools/list", json!({}));
+    let (status, problem) = bob.is_refused();
+    assert_eq!((status, &problem["code"]), (404, &json!("session-unknown")), "{problem}");
+    alice.ask("tools/list", json!({})).result();
+    *bob.session() = his;
+    bob.ask("tools/list", json!({})).result();
+}
+
+#[test]
+fn nobody_comes_in_without_a_token_of_the_file() {
+    let home = Home::new("");
+    let tokens = home.tokens(&["alice"], "");
+    let web = home.web(&["--tokens", &tokens]);
+    let wrong = Home::token("mallory");
+    let prefix = &Home::token("alice")[1..];
+    for mut peer in
+        [web.peer(), web.peer_of(&wrong), web.peer_of(prefix), web.peer_with("Authorization: Basic YTpi\r\n")]
+    {
+        peer.begin("tools/list", json!({}));
+        let (status, problem) = peer.is_refused();
+        assert_eq!((status, &problem["code"]), (401, &json!("unauthorized")), "{problem}");
+        assert!(!problem.to_string().contains(&wrong) && !problem.to_string().contains(prefix));
+    }
+    assert_eq!(web.page("/metrics", "").0, 401);
+    let bearer = format!("Authorization: Bearer {}\r\n", Home::token("alice"));
+    assert_eq!(web.page("/metrics", &bearer).0, 200);
+    for page in ["/healthz", "/readyz"] {
+        assert_eq!(web.page(page, "").0, 200, "{page}");
+    }
+}
+
+#[test]
+fn a_body_of_100_mb_is_refused_and_the_server_goes_on() {
+    let home = Home::new("");
+    let web = home.web(&[]);
+    let head = |how: &str| {
+        format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n{how}\r\n\r\n",
+            web.address
+        )
+    };
+    // One that says so and then waits, and ones that send all of it.
+    let said = head("Content-Length: 100000000");
+    let sent = [said.as_bytes(), &b"x".repeat(100_000_000)].concat();
+    let chunk = [&b"100000\r\n"[..], &b"x".repeat(1 << 20), b"\r\n"].concat();
+    let chunked = [head("Transfer-Encoding: chunked").as_bytes(), &chunk.repeat(96)].concat();
+    for request in [said.into_bytes(), sent, chunked] {
+        let (status, body) = web.send(request);
+        let problem: Value = serde_json::from_str(&body).unwrap();
+        assert_eq!((status, &problem["code"]), (413, &json!("body-too-large")), "{problem}");
+    }
+    web.peer().stateless(json!({})).call("list_dynamic_tools", json!({})).done();
+}
+
+#[test]
+fn a_page_of_elsewhere_does_not_come_in() {
+    let home = Home::new("");
+    let web = home.web(&["--allow-host", "tools.example.com", "--allow-origin", "https://app.example.com:443"]);
+    let page = |host: &str| web.send(format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")).0;
+    for (host, status) in [
+        (web.address.as_str(), 200),
+        ("localhost", 200),
+        ("tools.example.com", 200),
+        ("evil.example.com", 403),
+        ("127.0.0.1.evil.example.com", 403),
+        ("tools.example.com.evil.com", 403),
+        ("169.254.169.254", 403),
+    ] {
+        assert_eq!(page(host), status, "{host}");
+    }
+    for origin in ["https://evil.example.com", "http://127.0.0.1.evil.com", "null"] {
+        let mut peer = web.peer_with(&format!("Origin: {origin}\r\n"));
+        peer.begin("tools/list", json!({}));
+        let (status, problem) = peer.is_refused();
+        assert_eq!((status, &problem["code"]), (403, &json!("origin-refused")), "{origin}: {problem}");
+    }
+    for origin in ["https://app.example.com:443", "https://app.example.com", &format!("http://{}", web.address)] {
+        let mut peer = web.peer_with(&format!("Origin: {origin}\r\n")).stateless(json!({}));
+        peer.ask("tools/list", json!({})).result();
+    }
+}
+
+#[test]
+fn a_server_says_how_it_is() {
+    let home = Home::new("");
+    let web = home.web(&[]);
+    assert_eq!(web.page("/healthz", ""), (200, "ok\n".to_owned()));
+    assert_eq!(web.page("/readyz", ""), (200, "ready\n".to_owned()));
+    assert_eq!(web.page("/nothing", "").0, 404);
+    let mut peer = web.peer().stateless(json!({}));
+    peer.make("one", "const execute = () => 1");
+    for _ in 0..3 {
+        peer.run("one", json!({})).returns(&json!(1));
+    }
+    peer.run("two", json!({})).fails("tool-not-found");
+    let (_, metrics) = web.page("/metrics", "");
+    let counts = |operation: &str, outcome: &str| {
+        let lines = metrics.lines().filter(|line| line.starts_with("toolcell_requests_total{"));
+        let like =
+            lines.filter(|line| line.contains(&format!("\"{operation}\"")) && line.contains(&format!("\"{outcome}\"")));
+        like.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum::<u64>()
+    };
+    assert_eq!(counts("create_tool", "ok"), 1, "{metrics}");
+    assert_eq!(counts("run_dynamic_tool", "ok"), 3, "{metrics}");
+    assert_eq!(counts("run_dynamic_tool", "tool-not-found"), 1, "{metrics}");
+    assert_eq!(web.metric("toolcell_requests_under_way"), 0.0);
+}
+
+/// What it costs in time is measured elsewhere.
+#[test]
+fn a_hundred_endless_runs_of_one_principal_hold_up_nobody_else() {
+    let home = Home::new("");
+    let tokens = home.tokens(&["alice", "bob"], "concurrent = 2");
+    let web = home.web(&["--tokens", &tokens]);
+    let (mut alice, mut bob) = (of(&web, "alice").stateless(json!({})), of(&web, "bob").stateless(json!({})));
+    alice.make("begins", BEGINS);
+    bob.make("small", "const execute = ({ n }) => n + 1");
+    let arguments = json!({ "tool_name": "begins", "timeout_ms": 600_000 });
+    let began =
+        |message: &Value| message["method"] == "notifications/progress" && message["params"]["message"] == "began";
+    let runs: Vec<u64> = (0..100)
+        .map(|n| {
+            let meta = json!({ "progressToken": n });
+            let params = json!({ "name": "run_dynamic_tool", "arguments": arguments, "_meta": meta });
+            alice.begin("tools/call", params)
+        })
+        .collect();
+    for _ in 0..2 {
+        alice.hears(began);
+    }
+    let bearer = format!("Authorization: Bearer {}\r\n", Home::token("bob"));
+    let under_way = || {
+        let (_, metrics) = web.page("/metrics", &bearer);
+        metrics.lines().find_map(|line| line.strip_prefix("toolcell_requests_under_way ")?.parse::<f64>().ok()).unwrap()
+    };
+    assert!(until(|| (under_way() == 100.0).then_some(())).is_some(), "{}", under_way());
+    for n in 0..30 {
+        bob.run("small", json!({ "n": n })).returns(&json!(n + 1));
+    }
+    // None of hers has ended, and no more than two of them have begun.
+    assert_eq!(under_way(), 100.0);
+    let ended = home.audit_of("alice").into_iter().filter(|line| line["action"] == "run_dynamic_tool").count();
+    assert_eq!((ended, alice.count(began)), (0, 0));
+    // Whoever leaves makes room, and what never had its turn is recorded as well.
+    for run in &runs {
+        alice.leaves(*run);
+    }
+    let cancelled = || home.audit_of("alice").into_iter().filter(|line| line["error"] == "cancelled").count();
+    assert!(until(|| (cancelled() == 100).then_some(())).is_some(), "{}", cancelled());
+}
+
+#[test]
+fn more_runs_than_may_wait_are_refused_and_recorded() {
+    let home = Home::new("");
+    let web = home.web(&["--share", "1"]);
+    let mut peer = web.peer().stateless(json!({}));
+    peer.make("begins", BEGINS);
+    let runs: Vec<u64> = (0..257).map(|_| peer.begin_run("begins", json!({ "timeout_ms": 600_000 }))).collect();
+    let under_way = || web.metric("toolcell_requests_under_way");
+    assert!(until(|| (under_way() == 257.0).then_some(())).is_some(), "{}", under_way());
+    peer.run("begins", json!({})).fails("busy");
+    home.logs_failure("begins", "busy");
+    for run in runs {
+        peer.leaves(run);
+    }
+    assert!(until(|| (under_way() == 0.0).then_some(())).is_some(), "{}", under_way());
+}
