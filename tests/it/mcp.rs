@@ -10,16 +10,16 @@ mod peer;
 mod web;
 
 mod approvals;
-//mod ends;
-//mod frames;
+mod ends;
+mod frames;
 mod operations;
 mod progress;
 mod published;
 mod resources;
 mod states;
 mod tasks;
-//mod tenants;
-//mod together;
+mod tenants;
+mod together;
 
 use self::home::Home;
 use self::peer::Peer;

@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+#[cfg(target_os = "linux")]
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
@@ -97,11 +99,10 @@ fn a_server_that_is_told_to_end_ends_what_does_not() {
 fn a_server_that_ends_takes_nothing_more() {
     let home = Home::new("");
     let mut peer = home.piped(&["--grace", "60"]).stateless(json!({}));
-    peer.make("one", "const execute = () => 1");
     let run = begin(&mut peer, 3_000);
     peer.process().is_sent(Signal::SIGTERM);
     let refused = super::home::until(|| {
-        let reply = peer.run("one", json!({}));
+        let reply = peer.call("list_dynamic_tools", json!({}));
         (reply.result()["isError"] == true).then_some(reply)
     });
     refused.unwrap().fails("shutting-down");
@@ -130,7 +131,8 @@ fn a_server_lives_on_while_its_store_must_not_be_written() {
     set_writable(&home.path("store"), (0o555, 0o444));
     let two = json!({ "name": "two", "description": "d", "code": "const execute = () => 2" });
     peer.call("create_tool", two.clone()).fails("disk-failed");
-    peer.run("one", json!({})).fails("disk-failed");
+    // What is open is written all the same.
+    peer.run("one", json!({})).returns(&json!(1));
     peer.call("delete_dynamic_tool", json!({ "tool_name": "one", "confirm": true })).fails("disk-failed");
     // It is read all the same.
     assert_eq!(peer.call("list_dynamic_tools", json!({})).done()["total"], 1);
@@ -138,5 +140,53 @@ fn a_server_lives_on_while_its_store_must_not_be_written() {
     peer.run("one", json!({})).returns(&json!(1));
     peer.call("create_tool", two).done();
     assert!(home.prints(&["fsck"]).contains("all is well"));
+    assert!(home.prints(&["audit", "verify"]).contains("as they were written"));
+}
+
+/// A small disk over the place of a store.
+#[cfg(target_os = "linux")]
+struct Disk(std::path::PathBuf);
+
+#[cfg(target_os = "linux")]
+impl Disk {
+    /// None where this process must not mount.
+    fn over(path: &Path) -> Option<Self> {
+        fs::create_dir(path).unwrap();
+        let mounted = mount(Some("none"), path, Some("tmpfs"), MsFlags::empty(), Some("size=4m,mode=700"));
+        mounted.ok().map(|()| Self(path.to_owned()))
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // The folder is removed next, and says so where it cannot be.
+        let _ = umount2(&self.0, MntFlags::MNT_DETACH);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_server_lives_on_while_the_disk_is_full() {
+    let home = Home::new("");
+    let store = home.path("store");
+    let Some(_disk) = Disk::over(&store) else { return };
+    let mut peer = home.piped(&[]).stateless(json!({}));
+    peer.make("one", "const execute = () => 1");
+    peer.run("one", json!({})).returns(&json!(1));
+    let filled = fs::write(store.join("tmp/ballast"), vec![0; 8 << 20]);
+    assert_eq!(filled.unwrap_err().kind(), std::io::ErrorKind::StorageFull);
+    let two = json!({ "name": "two", "description": "d", "code": "const execute = () => 2" });
+    peer.call("create_tool", two.clone()).fails("disk-full");
+    // What cannot be recorded does not run.
+    let refused = super::home::until(|| {
+        let reply = peer.run("one", json!({}));
+        (reply.result()["isError"] == true).then_some(reply)
+    });
+    refused.unwrap().fails("disk-full");
+    peer.ask("tools/list", json!({})).result();
+    fs::remove_file(store.join("tmp/ballast")).unwrap();
+    peer.run("one", json!({})).returns(&json!(1));
+    peer.call("create_tool", two).done();
     assert!(home.prints(&["audit", "verify"]).contains("as they were written"));
 }

@@ -193,6 +193,24 @@ impl Peer {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
+    /// Whether a server that may be gone answers a request.
+    pub(crate) fn is_there(&mut self) -> bool {
+        let id = self.id();
+        let params = json!({ "_meta": self.meta() });
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": "prompts/list", "params": params });
+        let Wire::Pipe { input: Some(input), .. } = &mut self.wire else { panic!("there is no pipe") };
+        if input.write_all(format!("{request}\n").as_bytes()).is_err() {
+            return false;
+        }
+        loop {
+            match self.next(PATIENCE) {
+                Some(Heard::Message(message)) if message["id"] == id => return message.get("result").is_some(),
+                Some(Heard::End) | None => return false,
+                Some(_) => {}
+            }
+        }
+    }
+
     fn send(&mut self, message: &Value) {
         match &mut self.wire {
             Wire::Pipe { .. } => self.write(format!("{message}\n").as_bytes()),
