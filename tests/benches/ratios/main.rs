@@ -6,13 +6,17 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run has nothing to say")]
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
 #![expect(clippy::disallowed_methods, reason = "what a process has open stands in /proc")]
+#![expect(clippy::disallowed_types, reason = "the server is measured from outside, over HTTP")]
 
 mod analysis;
+#[path = "../../client/mod.rs"]
+mod client;
 mod cpu;
 mod deadline;
 #[path = "../engines/mod.rs"]
 mod engines;
 mod latency;
+mod mcp;
 mod measure;
 mod memory;
 mod node;
@@ -26,8 +30,8 @@ use table::Table;
 use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Sandbox, SandboxConfig};
 
 /// What can be measured alone: `cargo bench --bench ratios -- cpu deadline`.
-const SECTIONS: [&str; 9] =
-    ["memory", "calls", "cpu", "deadline", "analysis", "process", "store", "operations", "reflection"];
+const SECTIONS: [&str; 10] =
+    ["memory", "calls", "cpu", "deadline", "analysis", "process", "store", "operations", "reflection", "mcp"];
 
 fn main() {
     // Cargo adds options of its own.
@@ -65,9 +69,11 @@ fn main() {
     if wanted("operations") {
         operations::measure(&mut table);
     }
-
     if wanted("reflection") {
         reflection::measure(&mut table);
+    }
+    if wanted("mcp") {
+        mcp::measure(&mut table);
     }
 
     let image = sandbox.image().name();

@@ -1,0 +1,163 @@
+//! A day of real traffic in a few minutes: whatever agents do to a server, at full load, and what it leaves behind.
+//!
+//! ```text
+//! SOAK_SECONDS=600 cargo test --release --package toolcell-tests --test soak
+//! ```
+//!
+//! Three servers on one store, one for each way in, answer clients that make tools, run them, break them, give up, come with
+//! wrong tokens and vanish. This program is the server as well: it is the binary where it is started under its name.
+//!
+//! Invariant: what an answer has to be is known before the request is sent, and anything else fails the soak.
+
+#![expect(clippy::unwrap_used, reason = "a soak that cannot run has nothing to say")]
+#![expect(clippy::print_stdout, reason = "the figures are what this program is for")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "what a process has stands in /proc, and how long this runs in the environment"
+)]
+#![expect(clippy::disallowed_types, reason = "the server is soaked from outside, over HTTP")]
+
+#[path = "../client/mod.rs"]
+mod client;
+mod footprint;
+mod hostile;
+mod over_http;
+mod over_stdio;
+mod tally;
+mod work;
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use client::{Era, Http, Lines, Way};
+use footprint::{Footprint, Track, store_mib};
+use over_http::Tokens;
+use tally::Tally;
+
+/// How long it takes where nobody says anything: short, to be part of the tests.
+const SECONDS: u64 = 20;
+/// Clients over HTTP at once.
+const CLIENTS: usize = 6;
+/// For how long no request may be answered at all.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// What all clients share.
+#[derive(Default)]
+struct Soak {
+    over: AtomicBool,
+    answered: AtomicU64,
+    tally: Mutex<Tally>,
+}
+
+impl Soak {
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
+    /// Takes over what a client counted.
+    fn add(&self, tally: &Tally) {
+        self.tally.lock().unwrap().add(tally);
+    }
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().collect();
+    if words.first().is_some_and(|word| word == "toolcell") {
+        return toolcell_cli::main();
+    }
+    if words.iter().any(|word| word == "--list") {
+        println!("soak: test");
+        return ExitCode::SUCCESS;
+    }
+    // `cargo test NAME` is about other tests.
+    let named: Vec<&String> = words.iter().skip(1).filter(|word| !word.starts_with('-')).collect();
+    if !named.is_empty() && !named.iter().any(|name| "soak".contains(name.as_str())) {
+        return ExitCode::SUCCESS;
+    }
+    let seconds = std::env::var("SOAK_SECONDS").map_or(SECONDS, |text| text.parse().unwrap());
+    if soak(Duration::from_secs(seconds)) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Soaks servers, and says whether they are as they were.
+fn soak(lasts: Duration) -> bool {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (store, tokens) = (folder.path().join("store"), Tokens::write(folder.path()));
+    let mut command = server(&store);
+    command.arg("--tokens").arg(&tokens.file).args(["--share", "2"]);
+    let http = Http::start(command);
+    let [stateless, session] = [(Era::Stateless, Way::Pipes), (Era::Session, Way::Sockets)]
+        .map(|(era, way)| (era, Lines::start(server(&store), way)));
+    let names = ["HTTP, both eras", "stdio, 2026-07-28", "stdio, 2025-11-25"];
+    let mut tracks: Vec<Track> = [http.pid(), stateless.1.pid(), session.1.pid()]
+        .into_iter()
+        .zip(names)
+        .map(|(pid, name)| Track::of(pid, name))
+        .collect();
+
+    let soak = Soak::default();
+    let sizes = thread::scope(|scope| {
+        for number in 0..CLIENTS {
+            let (soak, http) = (&soak, &http);
+            scope.spawn(move || over_http::soak(soak, http, number));
+        }
+        let shared = &soak;
+        scope.spawn(|| hostile::vanish(shared, &http));
+        for (era, lines) in [stateless, session] {
+            scope.spawn(move || over_stdio::soak(shared, lines, era));
+        }
+        let sizes = watch(&soak, &mut tracks, &store, lasts);
+        soak.over.store(true, Ordering::Relaxed);
+        sizes
+    });
+    let tally = soak.tally.into_inner().unwrap();
+    let answered = soak.answered.into_inner();
+    report(&tally, &tracks, answered, lasts, sizes);
+    drop(http);
+    tally.is_expected() && tracks.iter().all(Track::is_flat)
+}
+
+fn server(store: &Path) -> Command {
+    client::toolcell(&std::env::current_exe().unwrap(), store)
+}
+
+/// Looks at the servers each second. Gives the MiB of the store at the beginning and at the end.
+fn watch(soak: &Soak, tracks: &mut [Track], store: &Path, lasts: Duration) -> (f64, f64) {
+    // What is made once is made first: caches fill, and as many sessions are there as may be.
+    let warm = (lasts / 5).clamp(Duration::from_secs(5), Duration::from_secs(60));
+    thread::sleep(warm);
+    let (started, begun) = (Instant::now(), store_mib(store));
+    let (mut last, mut heard) = (soak.answered.load(Ordering::Relaxed), Instant::now());
+    while started.elapsed() < lasts.saturating_sub(warm) {
+        thread::sleep(Duration::from_secs(1));
+        for track in &mut *tracks {
+            track.samples.push(Footprint::of(track.pid));
+        }
+        let answered = soak.answered.load(Ordering::Relaxed);
+        if answered > last {
+            (last, heard) = (answered, Instant::now());
+        }
+        if heard.elapsed() > SILENCE {
+            println!("nothing was answered for {} s, so the servers are ended", SILENCE.as_secs());
+            tracks.iter().for_each(|track| client::process::end(track.pid));
+            break;
+        }
+    }
+    (begun, store_mib(store))
+}
+
+fn report(tally: &Tally, tracks: &[Track], answered: u64, lasts: Duration, (begun, ended): (f64, f64)) {
+    let hours = answered / 3600;
+    println!(
+        "soak: {} s, {answered} requests: {hours} hours of an agent that makes one each second\n",
+        lasts.as_secs()
+    );
+    println!("{tally}");
+    for track in tracks {
+        println!("{track}");
+    }
+    println!("the store: {begun:.0} MiB when it was warm, {ended:.0} MiB at the end");
+}

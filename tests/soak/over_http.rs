@@ -1,0 +1,65 @@
+//! An agent over HTTP: it keeps its connection, and now and then does what one should not.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use crate::client::{Connection, Era, Http, Message};
+use crate::work::{Agent, Peer};
+use crate::{CLIENTS, Soak, hostile};
+
+/// How many sessions a principal may have.
+const SESSIONS: usize = 1_024;
+
+/// Who may come in.
+pub(crate) struct Tokens {
+    pub(crate) file: PathBuf,
+}
+
+impl Tokens {
+    pub(crate) const ALL: [&str; 3] = ["the-token-of-alice", "the-token-of-bob", "the-token-of-a-ghost"];
+    pub(crate) const GHOST: &str = Self::ALL[2];
+
+    pub(crate) fn write(folder: &Path) -> Self {
+        let file = folder.join("tokens.toml");
+        let tables = ["alice", "bob", "ghost"].iter().zip(Self::ALL);
+        let text: String = tables.map(|(name, token)| format!("[principals.{name}]\ntoken = '{token}'\n")).collect();
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+        Self { file }
+    }
+}
+
+pub(crate) fn soak(soak: &Soak, http: &Http, number: usize) {
+    let era = if number.is_multiple_of(2) { Era::Stateless } else { Era::Session };
+    let token = Tokens::ALL[number * 2 / CLIENTS];
+    if number.is_multiple_of(CLIENTS / 2) {
+        // Sessions that nobody comes back to, as many as may be.
+        (0..SESSIONS).for_each(|_| http.connect(Some(token)).begin());
+    }
+    let mut connection = http.connect(Some(token));
+    if era == Era::Session {
+        connection.begin();
+    }
+    let mut agent = Agent::new(format!("http_{number}"), era, u64::try_from(number).unwrap());
+    agent.settle(&mut connection);
+    while !soak.is_over() {
+        if agent.random.below(25) == 0 {
+            hostile::work(&mut agent, http, token, &mut connection, era);
+        } else {
+            agent.work(&mut connection);
+        }
+        soak.answered.fetch_add(1, Ordering::Relaxed);
+    }
+    soak.add(&agent.tally);
+}
+
+impl Peer for Connection {
+    fn reply(&mut self, _: u64, message: &Message) -> String {
+        match self.ask(message) {
+            Ok(answer) => answer.message().to_owned(),
+            // Nothing is what it counts as, and that is never right.
+            Err(_) => String::new(),
+        }
+    }
+}
