@@ -4,9 +4,11 @@
 //! other modules are what a peer finds.
 //!
 //! Invariant: the server is the binary, and the peer knows nothing of how it is made.
+#![expect(clippy::needless_pass_by_value, reason = "what is said to a server is written where it is said")]
 
 mod home;
 mod peer;
+mod reply;
 mod web;
 
 mod approvals;

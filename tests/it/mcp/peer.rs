@@ -13,13 +13,12 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
 use super::home::{PATIENCE, Process};
+use super::reply::Reply;
 use super::web::Door;
 
 /// The version that begins with `initialize`, and the one in which each request says who asks.
 pub(crate) const SESSIONS: &str = "2025-11-25";
 pub(crate) const STATELESS: &str = "2026-07-28";
-/// What a failure is under, for programs.
-const ERROR: &str = "toolcell/error";
 
 /// What comes from a server.
 #[derive(Debug, Clone)]
@@ -57,13 +56,6 @@ pub(crate) struct Peer {
     says: Value,
     /// What was asked.
     pub(crate) asked: Vec<Value>,
-}
-
-/// What came of a request: its answer, and what was told while it was under way.
-#[derive(Debug)]
-pub(crate) struct Reply {
-    pub(crate) message: Value,
-    pub(crate) notices: Vec<Value>,
 }
 
 /// What a client can that can ask somebody.
@@ -297,10 +289,10 @@ impl Peer {
             match self.next(left) {
                 Some(Heard::Message(message)) if like(&message) => return message,
                 Some(Heard::Message(message)) => self.kept.push_back(message),
-                Some(Heard::Session(_) | Heard::Noise(_)) => {}
+                Some(Heard::Noise(text)) => panic!("this is no message: {text}"),
                 Some(Heard::Refused(..)) | None => break,
                 Some(Heard::End) if matches!(self.wire, Wire::Pipe { .. }) => break,
-                Some(Heard::End) => {}
+                Some(Heard::Session(_) | Heard::End) => {}
             }
         }
         panic!("it did not come; {}", self.told());
@@ -358,60 +350,5 @@ impl Peer {
             Wire::Web(_) => String::new(),
         };
         format!("the last that came, the newest first: {heard:#?}\nstandard error: {errors}")
-    }
-}
-
-impl Reply {
-    /// What a request gives that is answered.
-    #[track_caller]
-    pub(crate) fn result(&self) -> Value {
-        assert!(self.message.get("result").is_some(), "{}", self.message);
-        self.message["result"].clone()
-    }
-
-    /// The value of an operation that was done.
-    #[track_caller]
-    pub(crate) fn done(&self) -> Value {
-        let result = self.result();
-        assert_eq!(result["isError"], false, "{result}");
-        result["structuredContent"].clone()
-    }
-
-    /// A run came to this.
-    #[track_caller]
-    pub(crate) fn returns(&self, value: &Value) {
-        assert_eq!(&self.done()["value"], value, "{}", self.message);
-    }
-
-    /// An operation failed, with this code; gives what else is said of it.
-    #[track_caller]
-    pub(crate) fn fails(&self, code: &str) -> Value {
-        let result = self.result();
-        let error = result["_meta"][ERROR].clone();
-        assert_eq!((&result["isError"], &error["code"]), (&json!(true), &json!(code)), "{result}");
-        assert_eq!(result.get("structuredContent"), None, "{result}");
-        error
-    }
-
-    /// A request was refused, with this number; gives the code.
-    #[track_caller]
-    pub(crate) fn is_refused_with(&self, number: i64) -> String {
-        assert_eq!(self.message["error"]["code"], number, "{}", self.message);
-        self.message["error"]["data"]["code"].as_str().unwrap_or_default().to_owned()
-    }
-
-    /// The text that a model reads.
-    #[track_caller]
-    pub(crate) fn text(&self) -> String {
-        self.result()["content"][0]["text"].as_str().unwrap().to_owned()
-    }
-
-    /// What was told of the progress of the request: how far, and the message.
-    pub(crate) fn progress(&self) -> Vec<(f64, String)> {
-        let told = self.notices.iter().filter(|notice| notice["method"] == "notifications/progress");
-        let params = told.map(|notice| &notice["params"]);
-        params
-            .map(|it| (it["progress"].as_f64().unwrap(), it["message"].as_str().unwrap_or_default().to_owned()))
-            .collect()
     }
 }

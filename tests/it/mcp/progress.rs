@@ -80,7 +80,7 @@ fn a_run_that_is_cancelled_ends_and_the_record_says_so() {
     let web = home.web(&[]);
     is_cancelled(&home, web.peer().in_session(json!({})));
     let gauge = || web.metric("toolcell_requests_under_way");
-    assert_eq!(super::home::until(|| (gauge() == 0.0).then_some(())), Some(()));
+    assert_eq!(super::home::until(|| (gauge() == 0).then_some(())), Some(()));
 }
 
 fn is_cancelled(home: &Home, mut peer: Peer) {
@@ -109,8 +109,8 @@ fn a_run_whose_client_has_left_ends_and_the_record_says_so() {
     // Also where nothing was said to it yet.
     let run = peer.begin_run("begins", json!({}));
     let under_way = || web.metric("toolcell_requests_under_way");
-    assert_eq!(super::home::until(|| (under_way() == 1.0).then_some(())), Some(()));
+    assert_eq!(super::home::until(|| (under_way() == 1).then_some(())), Some(()));
     peer.leaves(run);
     assert_eq!(super::home::until(|| (home.failures("begins", "cancelled").len() == 2).then_some(())), Some(()));
-    assert_eq!(super::home::until(|| (under_way() == 0.0).then_some(())), Some(()));
+    assert_eq!(super::home::until(|| (under_way() == 0).then_some(())), Some(()));
 }

@@ -144,7 +144,7 @@ fn a_server_says_how_it_is() {
     assert_eq!(counts("create_tool", "ok"), 1, "{metrics}");
     assert_eq!(counts("run_dynamic_tool", "ok"), 3, "{metrics}");
     assert_eq!(counts("run_dynamic_tool", "tool-not-found"), 1, "{metrics}");
-    assert_eq!(web.metric("toolcell_requests_under_way"), 0.0);
+    assert_eq!(web.metric("toolcell_requests_under_way"), 0);
 }
 
 /// What it costs in time is measured elsewhere.
@@ -172,14 +172,14 @@ fn a_hundred_endless_runs_of_one_principal_hold_up_nobody_else() {
     let bearer = format!("Authorization: Bearer {}\r\n", Home::token("bob"));
     let under_way = || {
         let (_, metrics) = web.page("/metrics", &bearer);
-        metrics.lines().find_map(|line| line.strip_prefix("toolcell_requests_under_way ")?.parse::<f64>().ok()).unwrap()
+        metrics.lines().find_map(|line| line.strip_prefix("toolcell_requests_under_way ")?.parse::<u64>().ok()).unwrap()
     };
-    assert!(until(|| (under_way() == 100.0).then_some(())).is_some(), "{}", under_way());
+    assert!(until(|| (under_way() == 100).then_some(())).is_some(), "{}", under_way());
     for n in 0..30 {
         bob.run("small", json!({ "n": n })).returns(&json!(n + 1));
     }
     // None of hers has ended, and no more than two of them have begun.
-    assert_eq!(under_way(), 100.0);
+    assert_eq!(under_way(), 100);
     let ended = home.audit_of("alice").into_iter().filter(|line| line["action"] == "run_dynamic_tool").count();
     assert_eq!((ended, alice.count(began)), (0, 0));
     // Whoever leaves makes room, and what never had its turn is recorded as well.
@@ -198,11 +198,11 @@ fn more_runs_than_may_wait_are_refused_and_recorded() {
     peer.make("begins", BEGINS);
     let runs: Vec<u64> = (0..257).map(|_| peer.begin_run("begins", json!({ "timeout_ms": 600_000 }))).collect();
     let under_way = || web.metric("toolcell_requests_under_way");
-    assert!(until(|| (under_way() == 257.0).then_some(())).is_some(), "{}", under_way());
+    assert!(until(|| (under_way() == 257).then_some(())).is_some(), "{}", under_way());
     peer.run("begins", json!({})).fails("busy");
     home.logs_failure("begins", "busy");
     for run in runs {
         peer.leaves(run);
     }
-    assert!(until(|| (under_way() == 0.0).then_some(())).is_some(), "{}", under_way());
+    assert!(until(|| (under_way() == 0).then_some(())).is_some(), "{}", under_way());
 }

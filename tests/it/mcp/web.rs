@@ -2,6 +2,8 @@
 //!
 //! Invariant: what an answer holds is heard when it comes, and not when it is over.
 
+#![expect(clippy::disallowed_types, reason = "this is the other side of a server")]
+
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -50,7 +52,7 @@ impl Web {
     /// What a page says: its status and its body.
     #[track_caller]
     pub(crate) fn page(&self, path: &str, headers: &str) -> (u16, String) {
-        self.send(&format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{headers}Connection: close\r\n\r\n", self.address))
+        self.send(format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{headers}Connection: close\r\n\r\n", self.address))
     }
 
     /// Sends bytes as they are, and gives the status and the body of the answer.
@@ -91,11 +93,11 @@ impl Web {
 
     /// What a metric without labels says; 0 where it says nothing.
     #[track_caller]
-    pub(crate) fn metric(&self, name: &str) -> f64 {
+    pub(crate) fn metric(&self, name: &str) -> u64 {
         let (status, text) = self.page("/metrics", "");
         assert_eq!(status, 200, "{text}");
         let said = text.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        said.map(|value| value.parse::<f64>().unwrap()).sum()
+        said.map(|value| value.parse::<u64>().unwrap()).sum()
     }
 }
 
@@ -122,7 +124,7 @@ impl Door {
         let text = message.to_string();
         let mut headers = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", text.len());
         if message["method"] != "initialize" {
-            headers.push_str(&format!("MCP-Protocol-Version: {version}\r\n"));
+            headers.extend(["MCP-Protocol-Version: ", version, "\r\n"]);
         }
         let (method, name) = (message["method"].as_str(), called(message));
         if version == STATELESS {
