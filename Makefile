@@ -1,7 +1,7 @@
 # What can be done here. `make` shows this list.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test examples peers reflection torture lint check guest prelude profile check-guest bench clean
+.PHONY: help demo test examples peers reflection torture soak lint check guest prelude profile check-guest bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -10,6 +10,7 @@ demo: ## Average some numbers in a sealed cell
 	cargo run --quiet --package toolcell-cli -- exec fixtures/tools/calculate_average.js '{"numbers": [1.5, 2.5, 4.25]}'
 
 test: ## Run all tests
+	cargo build --workspace --bins --locked
 	cargo test --workspace --locked
 
 examples: ## Run the examples: small hosts
@@ -26,6 +27,9 @@ peers: ## Have the official clients and suites of the protocol talk to the serve
 
 torture: ## Run the long form of the tests of the store: every fault at every point, and 50,000 tools (15 minutes)
 	TOOLCELL_TORTURE=1 cargo test --locked --package toolcell-tests --test it survival
+
+soak: ## Let clients do everything to a server at full load, for SOAK_SECONDS (10 minutes), and see what it leaves behind
+	SOAK_SECONDS=$${SOAK_SECONDS:-600} cargo test --release --locked --package toolcell-tests --test soak
 
 lint: ## Check the formatting, and clippy without warnings
 	cargo fmt --all --check

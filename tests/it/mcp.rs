@@ -6,7 +6,7 @@
 //! Invariant: the server is the binary, and the peer knows nothing of how it is made.
 #![expect(clippy::needless_pass_by_value, reason = "what is said to a server is written where it is said")]
 
-mod home;
+pub(crate) mod home;
 mod peer;
 mod reply;
 mod web;
@@ -20,6 +20,7 @@ mod published;
 mod resources;
 mod states;
 mod tasks;
+mod telemetry;
 mod tenants;
 mod together;
 

@@ -33,15 +33,21 @@ impl Changes {
         let mut is_polled = self.is_polled.lock().unwrap_or_else(PoisonError::into_inner);
         if !std::mem::replace(&mut *is_polled, true) {
             let (told, polled) = (Arc::clone(&self.told), Arc::clone(&self.is_polled));
-            tokio::spawn(poll(self.toolbox.clone(), told, polled));
+            // It is read here and now, in some microseconds: what changes from now on is told.
+            let before = self.toolbox.upgrade().and_then(|toolbox| generation(&toolbox));
+            tokio::spawn(poll(self.toolbox.clone(), told, polled, before));
         }
         receiver
     }
 }
 
 /// Asks the store as long as somebody listens.
-async fn poll(toolbox: Weak<Toolbox>, told: Arc<watch::Sender<u64>>, is_polled: Arc<Mutex<bool>>) {
-    let mut before = None;
+async fn poll(
+    toolbox: Weak<Toolbox>,
+    told: Arc<watch::Sender<u64>>,
+    is_polled: Arc<Mutex<bool>>,
+    mut before: Option<Generation>,
+) {
     loop {
         {
             let mut is_polled = is_polled.lock().unwrap_or_else(PoisonError::into_inner);

@@ -100,6 +100,13 @@ impl Home {
         Peer::at(Process::of(command.spawn().unwrap()))
     }
 
+    /// The same with variables of its environment.
+    pub(crate) fn piped_with(&self, words: &[&str], set: &[(&str, &str)]) -> Peer {
+        let mut command = self.toolcell(&["mcp"]);
+        command.args(words).envs(set.iter().copied()).stdin(Stdio::piped());
+        Peer::at(Process::of(command.spawn().unwrap()))
+    }
+
     /// A server over HTTP.
     pub(crate) fn web(&self, words: &[&str]) -> Web {
         let mut command = self.toolcell(&["mcp", "--http", "127.0.0.1:0"]);
@@ -160,7 +167,7 @@ fn lines(store: &Path) -> Vec<Value> {
 }
 
 /// The binary, which stands beside the folder of this test.
-fn binary() -> PathBuf {
+pub(crate) fn binary() -> PathBuf {
     let own = std::env::current_exe().unwrap();
     let path = own.ancestors().nth(2).unwrap().join("toolcell");
     assert!(path.exists(), "{} is not there: cargo build --workspace --bins", path.display());

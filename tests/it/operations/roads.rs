@@ -1,13 +1,16 @@
 //! There is one way into the sandbox, and every road leads over it.
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use toolcell::{Budget, Draft, Params, Precheck, Ran, Run, RunError, RunOptions, RunRecord, RunTool};
 
 use super::{Host, request};
 use crate::command_line::toolcell_with_input;
+use crate::mcp::home::binary;
 use crate::shelf::files_below;
 use crate::world::{read, root};
 
@@ -81,6 +84,29 @@ impl Place {
         answer["error"]["code"].as_str().map_or(Ok(()), |code| Err(code.to_owned()))
     }
 
+    /// Runs the tool through a server on the same store under the same file.
+    fn served(&self) -> Result<(), String> {
+        let mut server = Command::new(binary());
+        server.arg("--config").arg(self.files.path().join("user.toml")).arg("--dir").arg(self.host.path());
+        let mut server = server.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": "road", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let params = json!({ "name": "run_dynamic_tool", "arguments": { "tool_name": "tool" }, "_meta": meta });
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let mut input = server.stdin.take().unwrap();
+        writeln!(input, "{request}").unwrap();
+        let mut answer = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut answer).unwrap();
+        drop(input);
+        assert!(server.wait().unwrap().success());
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        let error = &answer["result"]["_meta"]["toolcell/error"]["code"];
+        error.as_str().map_or(Ok(()), |code| Err(code.to_owned()))
+    }
+
     fn exec(&self, precheck: Precheck) -> Result<(), String> {
         let draft = Draft::from_bytes("tool", SOURCE.as_bytes()).unwrap();
         let toolbox = self.host.toolbox();
@@ -100,7 +126,7 @@ const SOURCE: &str = "const execute = () => 1";
 type Road = fn(&Place) -> Result<(), String>;
 
 /// The ways there are. A new surface adds its own here: what a gate denies has to be denied on it as well.
-const ROADS: [(&str, Road); 11] = [
+const ROADS: [(&str, Road); 12] = [
     ("run", |place| came_of(place.host.run("tool", &json!({})))),
     ("run by identifier", |place| {
         let id = place.host.list(&json!({})).tools[0].id;
@@ -126,6 +152,7 @@ const ROADS: [(&str, Road); 11] = [
         let request = json!({ "id": 1, "op": "run", "source": SOURCE, "params": {}, "analysis": "off" });
         place.command(&["batch"], &request.to_string())
     }),
+    ("toolcell mcp", |place| place.served()),
 ];
 
 fn came_of(ran: Result<Ran, RunError>) -> Result<(), String> {
