@@ -9,7 +9,7 @@ use super::message::{Era, Message};
 use super::process::end;
 
 /// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A server that listens.
 pub(crate) struct Http {
@@ -94,9 +94,9 @@ impl Connection {
     pub(crate) fn written(&self, message: &Message) -> Vec<u8> {
         let mut headers = self.headers(message.era);
         if message.era == Era::Stateless {
-            headers.push_str(&format!("Mcp-Method: {}\r\n", message.method));
+            headers += &header("Mcp-Method", message.method);
             if let Some(name) = &message.name {
-                headers.push_str(&format!("Mcp-Name: {name}\r\n"));
+                headers += &header("Mcp-Name", name);
             }
         }
         let (length, text) = (message.text.len(), &message.text);
@@ -107,10 +107,10 @@ impl Connection {
         let mut headers = self.common.clone();
         headers.push_str("Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n");
         if era == Era::Stateless || self.session.is_some() {
-            headers.push_str(&format!("MCP-Protocol-Version: {}\r\n", era.revision()));
+            headers += &header("MCP-Protocol-Version", era.revision());
         }
         if let (Era::Session, Some(session)) = (era, &self.session) {
-            headers.push_str(&format!("Mcp-Session-Id: {session}\r\n"));
+            headers += &header("Mcp-Session-Id", session);
         }
         headers
     }
@@ -198,4 +198,8 @@ pub(crate) struct Head {
     length: Option<usize>,
     chunked: bool,
     session: Option<String>,
+}
+
+fn header(name: &str, value: &str) -> String {
+    format!("{name}: {value}\r\n")
 }

@@ -12,7 +12,7 @@ use crate::over_http::Tokens;
 use crate::work::{Agent, Peer as _};
 
 /// How often somebody vanishes out of a session: what it ran goes on for 10 s, in case that it comes back.
-const VANISHES: Duration = Duration::from_secs(60);
+const VANISHES: Duration = Duration::from_mins(1);
 /// One of so many connections is closed in the middle of a run: that goes on for 2 s, in case that it is half closed.
 const SELDOM: u64 = 20;
 

@@ -43,7 +43,7 @@ const SECONDS: u64 = 20;
 /// Clients over HTTP at once.
 const CLIENTS: usize = 6;
 /// For how long no request may be answered at all.
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE: Duration = Duration::from_mins(1);
 
 /// What all clients share.
 #[derive(Default)]
@@ -127,7 +127,7 @@ fn server(store: &Path) -> Command {
 /// Looks at the servers each second. Gives the MiB of the store at the beginning and at the end.
 fn watch(soak: &Soak, tracks: &mut [Track], store: &Path, lasts: Duration) -> (f64, f64) {
     // What is made once is made first: caches fill, and as many sessions are there as may be.
-    let warm = (lasts / 5).clamp(Duration::from_secs(5), Duration::from_secs(60));
+    let warm = (lasts / 5).clamp(Duration::from_secs(5), Duration::from_mins(1));
     thread::sleep(warm);
     let (started, begun) = (Instant::now(), store_mib(store));
     let (mut last, mut heard) = (soak.answered.load(Ordering::Relaxed), Instant::now());
@@ -142,7 +142,9 @@ fn watch(soak: &Soak, tracks: &mut [Track], store: &Path, lasts: Duration) -> (f
         }
         if heard.elapsed() > SILENCE {
             println!("nothing was answered for {} s, so the servers are ended", SILENCE.as_secs());
-            tracks.iter().for_each(|track| client::process::end(track.pid));
+            for track in &*tracks {
+                client::process::end(track.pid);
+            }
             break;
         }
     }

@@ -23,8 +23,9 @@ impl Tokens {
     pub(crate) fn write(folder: &Path) -> Self {
         let file = folder.join("tokens.toml");
         let tables = ["alice", "bob", "ghost"].iter().zip(Self::ALL);
-        let text: String = tables.map(|(name, token)| format!("[principals.{name}]\ntoken = '{token}'\n")).collect();
-        std::fs::write(&file, text).unwrap();
+        let tables: Vec<String> =
+            tables.map(|(name, token)| format!("[principals.{name}]\ntoken = '{token}'\n")).collect();
+        std::fs::write(&file, tables.concat()).unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
         Self { file }
     }

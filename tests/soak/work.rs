@@ -92,7 +92,7 @@ impl Agent {
             50..58 => self.make_or_delete(peer),
             58..64 => self.run_made(peer),
             64..68 => {
-                self.operation(peer, "list", "list_dynamic_tools", &json!({"name": self.name, "limit": 5}), &["ok"])
+                self.operation(peer, "list", "list_dynamic_tools", &json!({"name": self.name, "limit": 5}), &["ok"]);
             }
             68..72 => {
                 let task = format!("Convert file {} of 40 from CSV to JSON", self.asked);
@@ -101,9 +101,9 @@ impl Agent {
                 self.operation(peer, "reflect", "tool_reflection", &arguments, &["ok"]);
             }
             72..80 => self.read(peer),
-            80..84 => self.run(peer, "run a tool that throws", "broken", json!({}), &["tool-failed"]),
-            84..86 => self.run(peer, "run a tool that is not there", "nothing", json!({}), &["tool-not-found"]),
-            86..88 => self.run(peer, "run without a parameter", "reverse", json!({}), &["parameters-missing"]),
+            80..84 => self.run(peer, "run a tool that throws", "broken", &json!({}), &["tool-failed"]),
+            84..86 => self.run(peer, "run a tool that is not there", "nothing", &json!({}), &["tool-not-found"]),
+            86..88 => self.run(peer, "run without a parameter", "reverse", &json!({}), &["parameters-missing"]),
             88..91 => self.run_with_progress(peer),
             91 => {
                 let arguments = json!({"tool_name": self.own("endless"), "timeout_ms": 20});
@@ -119,7 +119,13 @@ impl Agent {
             }
             94 => self.operation(peer, "call nothing we have", "no_such_tool", &json!({}), &["tool-unknown"]),
             95 => {
-                self.operation(peer, "run with nonsense", "run_dynamic_tool", &json!({"tool": 1}), &["request-invalid"])
+                self.operation(
+                    peer,
+                    "run with nonsense",
+                    "run_dynamic_tool",
+                    &json!({"tool": 1}),
+                    &["request-invalid"],
+                );
             }
             96 => self.request(peer, "tools/list", json!({})),
             97 => self.request(peer, "prompts/list", json!({})),
@@ -176,7 +182,7 @@ impl Agent {
         self.ask(peer, "run with progress", &message, &["ok"]);
     }
 
-    fn run(&mut self, peer: &mut impl Peer, what: &'static str, tool: &str, parameters: Value, expected: &[&str]) {
+    fn run(&mut self, peer: &mut impl Peer, what: &'static str, tool: &str, parameters: &Value, expected: &[&str]) {
         let arguments = json!({"tool_name": self.own(tool), "parameters": parameters});
         self.operation(peer, what, "run_dynamic_tool", &arguments, expected);
     }

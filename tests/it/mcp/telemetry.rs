@@ -1,4 +1,5 @@
 //! What a server says of itself to whoever collects it.
+#![expect(clippy::disallowed_types, reason = "the collector is a server on this machine")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -56,7 +57,7 @@ fn has(body: &[u8], part: &[u8]) -> bool {
 #[test]
 fn traces_go_where_the_environment_says_and_belong_to_the_trace_of_the_client() {
     let home = Home::new("");
-    let (address, sent) = collector();
+    let (address, collected) = collector();
     let set = [("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str()), ("OTEL_SERVICE_NAME", "mine")];
     let mut peer = home.piped_with(&[], &set).stateless(json!({}));
     let traceparent = format!("00-{TRACE}-b7ad6b7169203331-01");
@@ -64,7 +65,7 @@ fn traces_go_where_the_environment_says_and_belong_to_the_trace_of_the_client() 
     let params = json!({ "name": "run_dynamic_tool", "arguments": arguments, "_meta": { "traceparent": traceparent } });
     peer.ask("tools/call", params).fails("tool-not-found");
     peer.hang_up();
-    let (head, body) = sent.recv_timeout(PATIENCE).unwrap();
+    let (head, body) = collected.recv_timeout(PATIENCE).unwrap();
     assert!(head.starts_with("POST /v1/traces "), "{head}");
     let trace: Vec<u8> =
         (0..TRACE.len()).step_by(2).map(|at| u8::from_str_radix(&TRACE[at..at + 2], 16).unwrap()).collect();
