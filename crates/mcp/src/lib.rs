@@ -1,7 +1,8 @@
 //! The operations of Toolcell as an MCP server: over standard input and output, and over HTTP.
 //!
-//! Reading order: [`Server`] answers requests, for each [`Principal`] from a toolbox of its own; [`Calls`] are what is under
-//! way; `http` and `stdio` are the ways in; [`client`] writes the line in a client's configuration that starts a server.
+//! Reading order: [`Server`] opens a toolbox for each [`Principal`]; `handler` answers what is asked of it, and `call` what is asked
+//! of an operation; `run` follows a run, `ask` puts questions, `seal` is what a client carries meanwhile; `stdio` and [`http`] are the
+//! ways in, [`Calls`] what is under way, [`telemetry`] what is said of it. [`client`] writes the entry of a client's configuration.
 //!
 //! Invariant: this is the only crate that knows the protocol, and it never writes it by hand: frames are the library's.
 
