@@ -20,8 +20,8 @@ use tracing_subscriber::{EnvFilter, Layer as _};
 pub(crate) use calls::Watched;
 pub(crate) use metrics::Metrics;
 
-/// What is logged where nobody says anything.
-pub const FILTER: &str = "warn,rmcp=error,toolcell=info,toolcell_mcp=info";
+/// What is logged where nobody says anything. The library of the protocol calls it an error where a client is gone.
+pub const FILTER: &str = "warn,rmcp=off,toolcell=info,toolcell_mcp=info";
 /// What is traced: calls, and nothing of the libraries.
 const TRACED: &str = "off,toolcell_mcp=info";
 
