@@ -16,7 +16,7 @@ use crate::json::{Json, Params};
 use crate::link::{Inside, PartialSink};
 use crate::operations::{NoOperations, Operations};
 use crate::outcome::{Outcome, Place, Report, Stop, Usage, Warning};
-use crate::slots::{Slots, WhenFull};
+use crate::slots::{NoSlot, Slots, WhenFull};
 use crate::tunables::Kind;
 use crate::until::{CancelToken, Until};
 
@@ -214,7 +214,10 @@ impl Sandbox {
     /// `limit-invalid`, `busy`, `no-instance`. What the script does is a [`Loaded`].
     pub fn prepare(&self, script: &Script<'_>, budget: &Budget, run: &Run<'_>) -> Result<Loaded, CallError> {
         let started = Instant::now();
-        let attempt = self.attempt(budget, run)?;
+        let attempt = match self.attempt(budget, run)? {
+            Ok(attempt) => attempt,
+            Err(stop) => return Ok(Loaded::Ended(never_began(stop, started))),
+        };
         let _slot = &attempt.slot;
         let mut cell = self.guest.instantiate(inside(budget, run, &attempt.until))?;
         cell.refuel(budget.fuel)?;
@@ -250,7 +253,10 @@ impl Sandbox {
         run: &Run<'_>,
     ) -> Result<Report, CallError> {
         let started = Instant::now();
-        let attempt = self.attempt(budget, run)?;
+        let attempt = match self.attempt(budget, run)? {
+            Ok(attempt) => attempt,
+            Err(stop) => return Ok(never_began(stop, started)),
+        };
         let _slot = &attempt.slot;
         let mut cell = self.guest.instantiate(inside(budget, run, &attempt.until))?;
         cell.refuel(budget.fuel)?;
@@ -296,12 +302,15 @@ impl Sandbox {
         Ok(report)
     }
 
-    /// Checks the budget and takes a slot.
-    fn attempt(&self, budget: &Budget, run: &Run<'_>) -> Result<Attempt<'_>, CallError> {
+    /// Checks the budget and takes a slot; one that somebody ends while it waits is stopped, and was not refused.
+    fn attempt(&self, budget: &Budget, run: &Run<'_>) -> Result<Result<Attempt<'_>, Stop>, CallError> {
         budget.check()?;
         let until = Until::new(Instant::now() + budget.deadline, run.cancel.cloned());
-        let slot = self.slots.take(run.when_full, &until).ok_or(CallError::Busy { slots: self.slots.total() })?;
-        Ok(Attempt { slot, until })
+        match self.slots.take(run.when_full, &until) {
+            Ok(slot) => Ok(Ok(Attempt { slot, until })),
+            Err(NoSlot::Cancelled) => Ok(Err(Stop::Cancelled)),
+            Err(NoSlot::Full) => Err(CallError::Busy { slots: self.slots.total() }),
+        }
     }
 }
 
@@ -338,6 +347,12 @@ fn inside(budget: &Budget, run: &Run<'_>, until: &Until) -> Inside {
     inside.clock_nanoseconds = u64::try_from(run.started_at.as_nanos()).unwrap_or(u64::MAX);
     inside.seed = run.seed;
     inside
+}
+
+/// The report of a call that was ended before it had a slot.
+fn never_began(stop: Stop, started: Instant) -> Report {
+    let usage = Usage { duration: started.elapsed(), ..Usage::default() };
+    Report { outcome: Outcome::Stopped(stop), logs: Vec::new(), warnings: Vec::new(), usage }
 }
 
 fn report(outcome: Outcome, inside: Inside, usage: Usage, started: Instant) -> Report {

@@ -29,6 +29,15 @@ struct State {
     waiting: usize,
 }
 
+/// Why a call has no slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoSlot {
+    /// None is free, or none was free in time.
+    Full,
+    /// Somebody ended the call while it waited.
+    Cancelled,
+}
+
 /// One slot, given back when dropped.
 pub(crate) struct Slot<'a>(&'a Slots);
 
@@ -42,12 +51,15 @@ impl Slots {
     }
 
     /// A slot, if one is free before the call has to end.
-    pub(crate) fn take(&self, when_full: WhenFull, until: &Until) -> Option<Slot<'_>> {
+    pub(crate) fn take(&self, when_full: WhenFull, until: &Until) -> Result<Slot<'_>, NoSlot> {
         let mut state = self.lock();
         while state.free == 0 {
+            if until.is_cancelled() {
+                return Err(NoSlot::Cancelled);
+            }
             let left = until.deadline().saturating_duration_since(Instant::now());
-            if when_full == WhenFull::Refuse || left.is_zero() || until.is_cancelled() {
-                return None;
+            if when_full == WhenFull::Refuse || left.is_zero() {
+                return Err(NoSlot::Full);
             }
             // A cancellation does not wake this wait, so it looks again now and then.
             let left = left.min(Duration::from_millis(10));
@@ -56,7 +68,7 @@ impl Slots {
             state.waiting -= 1;
         }
         state.free -= 1;
-        Some(Slot(self))
+        Ok(Slot(self))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -1,6 +1,10 @@
 //! Many calls from many threads: each is alone, and a sandbox that is full waits or says so.
 
-use toolcell_host::{Budget, CallError, Outcome, Params, Run, Sandbox, SandboxConfig, Script, WhenFull};
+use std::time::Duration;
+
+use toolcell_host::{
+    Budget, CallError, CancelToken, Loaded, Outcome, Params, Run, Sandbox, SandboxConfig, Script, Stop, WhenFull,
+};
 
 use crate::world::{World, returned};
 
@@ -30,7 +34,7 @@ fn a_full_sandbox_waits_or_says_so() {
         name: "t.js",
         source: "const execute = ({ ms }) => { const end = Date.now() + ms; while (Date.now() < end); return ms }",
     };
-    let toolcell_host::Loaded::Ready(prepared) = sandbox.prepare(&script, &budget, &Run::default()).unwrap() else {
+    let Loaded::Ready(prepared) = sandbox.prepare(&script, &budget, &Run::default()).unwrap() else {
         panic!("the script loads")
     };
     let call = |ms: u32, when_full| {
@@ -47,6 +51,34 @@ fn a_full_sandbox_waits_or_says_so() {
     });
     assert!(matches!(refused, Some(CallError::Busy { slots: 1 })), "{refused:?}");
     assert_eq!(returned(&waited), "1");
+}
+
+#[test]
+fn a_call_that_is_cancelled_while_it_waits_was_cancelled_and_not_refused() {
+    let sandbox = Sandbox::new(&SandboxConfig { slots: 1, ..SandboxConfig::default() }).unwrap();
+    let budget = Budget { fuel: 1_000_000_000_000, deadline: Duration::from_mins(1), ..Budget::default() };
+    let script = Script { name: "t.js", source: "const execute = ({ ends }) => { while (!ends); }" };
+    let Loaded::Ready(prepared) = sandbox.prepare(&script, &budget, &Run::default()).unwrap() else {
+        panic!("the script loads")
+    };
+    let call = |params: &str, when_full, cancel: &CancelToken| {
+        let params = Params::parse(params).unwrap();
+        sandbox.call(&prepared, &params, &budget, &Run { when_full, cancel: Some(cancel), ..Run::default() })
+    };
+    let (endless, cancelled) = (CancelToken::new(), CancelToken::new());
+    cancelled.cancel();
+    std::thread::scope(|scope| {
+        let busy = scope.spawn(|| call("{}", WhenFull::Wait, &endless).unwrap());
+        // It may not have begun; ask until it has.
+        while call(r#"{"ends": true}"#, WhenFull::Refuse, &CancelToken::new()).is_ok() {}
+        let waited = call("{}", WhenFull::Wait, &cancelled).unwrap();
+        let loaded = sandbox.prepare(&script, &budget, &Run { cancel: Some(&cancelled), ..Run::default() }).unwrap();
+        endless.cancel();
+        let Loaded::Ended(loaded) = loaded else { panic!("there was a slot") };
+        for report in [busy.join().unwrap(), waited, loaded] {
+            assert!(matches!(report.outcome, Outcome::Stopped(Stop::Cancelled)), "{report:?}");
+        }
+    });
 }
 
 #[test]
