@@ -97,6 +97,7 @@ pub(crate) fn vanish(soak: &Soak, http: &Http) {
     let mut first = http.connect(Some(Tokens::GHOST));
     first.begin();
     agent.settle(&mut first);
+    soak.settled.fetch_add(1, Ordering::Relaxed);
     let mut vanished: Option<Instant> = None;
     while !soak.is_over() {
         if vanished.is_none_or(|vanished| vanished.elapsed() > VANISHES) {

@@ -30,7 +30,7 @@ mod work;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -45,6 +45,8 @@ const SECONDS: u64 = 20;
 const CLIENTS: usize = 6;
 /// From how long on memory has to be flat as well: by then all is filled that is kept, sessions above all.
 const LONG: Duration = Duration::from_mins(5);
+/// All clients: those, two over standard input and output, and one that vanishes.
+const ALL: usize = CLIENTS + 3;
 /// For how long no request may be answered at all.
 const SILENCE: Duration = Duration::from_mins(1);
 
@@ -52,6 +54,8 @@ const SILENCE: Duration = Duration::from_mins(1);
 #[derive(Default)]
 struct Soak {
     over: AtomicBool,
+    /// The clients that have made what they need.
+    settled: AtomicUsize,
     answered: AtomicU64,
     tally: Mutex<Tally>,
 }
@@ -131,11 +135,14 @@ fn server(store: &Path) -> Command {
 /// Looks at the servers each second. Gives the MiB of the store at the beginning and at the end.
 fn watch(soak: &Soak, tracks: &mut [Track], store: &Path, lasts: Duration) -> (f64, f64) {
     // What is made once is made first: caches fill, and as many sessions are there as may be.
-    let warm = (lasts / 5).clamp(Duration::from_secs(5), Duration::from_mins(1));
-    thread::sleep(warm);
+    let begun = Instant::now();
+    while soak.settled.load(Ordering::Relaxed) < ALL && begun.elapsed() < SILENCE {
+        thread::sleep(Duration::from_millis(100));
+    }
+    thread::sleep(lasts / 5);
     let (started, begun) = (Instant::now(), store_mib(store));
     let (mut last, mut heard) = (soak.answered.load(Ordering::Relaxed), Instant::now());
-    while started.elapsed() < lasts.saturating_sub(warm) {
+    while started.elapsed() < lasts {
         thread::sleep(Duration::from_secs(1));
         for track in &mut *tracks {
             track.samples.push(Footprint::of(track.pid));

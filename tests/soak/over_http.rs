@@ -44,6 +44,7 @@ pub(crate) fn soak(soak: &Soak, http: &Http, number: usize) {
     }
     let mut agent = Agent::new(format!("http_{number}"), era, u64::try_from(number).unwrap());
     agent.settle(&mut connection);
+    soak.settled.fetch_add(1, Ordering::Relaxed);
     while !soak.is_over() {
         if agent.random.below(25) == 0 {
             hostile::work(&mut agent, http, token, &mut connection, era);

@@ -19,6 +19,7 @@ pub(crate) fn soak(soak: &Soak, mut lines: Lines, era: Era) {
     }
     let mut agent = Agent::new(format!("stdio_{}", &era.revision()[..4]), era, 7);
     agent.settle(&mut lines);
+    soak.settled.fetch_add(1, Ordering::Relaxed);
     while !soak.is_over() {
         match agent.random.below(2_000) {
             0..20 => give_up(&mut agent, &mut lines, era),

@@ -9,6 +9,8 @@ use crate::tally::Tally;
 
 /// How many tools an agent keeps at most of those it made.
 const KEPT: usize = 20;
+/// How many different ones it makes: what was deleted is made again, so that what a server keeps ready has an end.
+const MADE: u64 = 40;
 
 /// Someone who answers messages: a server at the end of a connection.
 pub(crate) trait Peer {
@@ -41,6 +43,7 @@ pub(crate) struct Agent {
     pub(crate) tally: Tally,
     /// The tools that it made, the oldest first.
     made: VecDeque<String>,
+    creations: u64,
     asked: u64,
     /// The identifier of its first tool, and the record of its last run.
     tool: String,
@@ -50,7 +53,7 @@ pub(crate) struct Agent {
 impl Agent {
     pub(crate) fn new(name: String, era: Era, seed: u64) -> Self {
         let (random, tally, made) = (Random::new(seed), Tally::default(), VecDeque::new());
-        Self { name, era, random, tally, made, asked: 0, tool: String::new(), record: None }
+        Self { name, era, random, tally, made, creations: 0, asked: 0, tool: String::new(), record: None }
     }
 
     /// The number of the next request.
@@ -64,7 +67,7 @@ impl Agent {
         format!("{}_{tool}", self.name)
     }
 
-    /// Makes the tools that it needs all day.
+    /// Makes the tools that it needs all day, and each other one once.
     pub(crate) fn settle(&mut self, peer: &mut impl Peer) {
         for (name, source) in [
             ("reverse", "const execute = ({ text }) => [...text].reverse().join('');"),
@@ -82,6 +85,11 @@ impl Agent {
             if name == "reverse" {
                 self.tool = value(&answer, "id").unwrap_or_default();
             }
+        }
+        // Where it keeps no more, every second step deletes.
+        for _ in 0..2 * MADE {
+            self.make_or_delete(peer);
+            self.run_made(peer);
         }
     }
 
@@ -147,7 +155,8 @@ impl Agent {
 
     fn make_or_delete(&mut self, peer: &mut impl Peer) {
         if self.made.len() < KEPT {
-            let name = self.own(&format!("t{}", self.asked));
+            self.creations += 1;
+            let name = self.own(&format!("t{}", self.creations % MADE));
             let source = format!("const execute = ({{ text }}) => `${{text}} {name}`;");
             self.create(peer, &name, &source, "create_tool", &["ok"]);
             self.made.push_back(name);
