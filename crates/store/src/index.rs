@@ -27,7 +27,7 @@ const KEPT: usize = 8;
 const STATEMENTS: usize = 64;
 
 /// Pages of the index that a connection keeps, in KiB.
-const CACHE_KIB: i64 = 8 << 10;
+const CACHE_KIB: i64 = 2 << 10;
 
 /// How many pages of the log go into the index at once. Each time takes two syncs, which some hundred runs share; what
 /// is in the log is read again by whoever opens the index after a kill.

@@ -36,6 +36,7 @@ mod verify;
 mod alike;
 mod approve;
 mod body;
+mod cache;
 mod cell;
 mod claim;
 mod find;

@@ -4,15 +4,14 @@
 //! than a new one would be.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
-use lru::LruCache;
 use toolcell_host::{Kind, Sandbox, SandboxConfig, StartError};
 use toolcell_store::audit::AuditConfig;
 use toolcell_store::{Access, Entry, Fault, OpenError, RecordError, Settings, Store};
-use toolcell_tool::ToolId;
 
+use crate::cache::Cache;
 use crate::cell::Kept;
 use crate::gate::Gates;
 use crate::keeper::Keeper;
@@ -20,12 +19,6 @@ use crate::params::{Schema, SchemaError};
 use crate::policy::Policy;
 use crate::record;
 use crate::vet::{Refusal, VettedTool, vet};
-
-/// How many tools are kept ready.
-const READY: std::num::NonZeroUsize = std::num::NonZeroUsize::new(4096).unwrap();
-/// How many bytes of prepared scripts are kept. That of a small tool takes some 10 KiB, one that fills its memory as much
-/// as it may.
-const PREPARED: usize = 256 << 20;
 
 /// What a toolbox is made with.
 #[derive(Clone)]
@@ -69,14 +62,7 @@ pub struct Toolbox {
     pub(crate) cwd: String,
     /// What a draft declares that it takes.
     pub(crate) anything: Schema,
-    ready: Mutex<LruCache<ToolId, Arc<Ready>>>,
-    prepared: Mutex<Prepared>,
-}
-
-/// Scripts that were evaluated, and how many bytes they take.
-struct Prepared {
-    kept: LruCache<blake3::Hash, Arc<Kept>>,
-    bytes: usize,
+    cache: Cache,
 }
 
 /// A stored tool that was read, and what was found out about it.
@@ -134,6 +120,15 @@ impl Ready {
     pub(crate) fn schema(&self) -> Result<&Schema, SchemaError> {
         self.schema.as_ref().map_err(Clone::clone)
     }
+
+    /// How many bytes keeping it takes, more or less: what it is analysed to is a few times its text.
+    pub(crate) fn size(&self) -> usize {
+        let text = self.vetted.as_ref().map_or(0, |tool| {
+            let spec = tool.spec();
+            spec.source().len() + tool.script().code().len() + 2 * spec.parameters().to_string().len()
+        });
+        (4 << 10) + 4 * text
+    }
 }
 
 impl Toolbox {
@@ -151,12 +146,13 @@ impl Toolbox {
     /// As [`Sandbox::new`]: `integrity`, `no-image`, `limit-invalid`.
     pub fn without_store(config: ToolboxConfig) -> Result<Self, StartError> {
         let sandbox = Sandbox::new(&config.sandbox)?;
-        Ok(Self::sharing(Arc::new(sandbox), Arc::default(), config))
+        Ok(Self::sharing(Arc::new(sandbox), Arc::default(), Cache::new(), config))
     }
 
     fn sharing(
         sandbox: Arc<Sandbox>,
         interpreter: Arc<OnceLock<Result<Sandbox, String>>>,
+        cache: Cache,
         config: ToolboxConfig,
     ) -> Self {
         Self {
@@ -169,8 +165,7 @@ impl Toolbox {
             clock: config.clock,
             cwd: config.cwd.display().to_string(),
             anything: Schema::anything(),
-            ready: Mutex::new(LruCache::new(READY)),
-            prepared: Mutex::new(Prepared { kept: LruCache::unbounded(), bytes: 0 }),
+            cache,
         }
     }
 
@@ -222,7 +217,8 @@ impl Toolbox {
     /// shares the sandbox of this one, with its slots and its memory, and the interpreter. What it is told of a sandbox
     /// counts for nothing.
     ///
-    /// Tools, and what was prepared for their runs, are not shared: each toolbox has its own.
+    /// Tools, and what was prepared for their runs, are not shared: each toolbox has its own. What is kept of them in memory
+    /// is at most 256 MiB in all.
     ///
     /// # Errors
     /// As [`Store::open`], and those of the disk.
@@ -250,7 +246,8 @@ impl Toolbox {
     /// # Errors
     /// Those of the disk.
     pub fn beside_with(&self, store: Store, config: ToolboxConfig) -> Result<Self, ToolboxError> {
-        Self::sharing(Arc::clone(&self.sandbox), Arc::clone(&self.interpreter), config).holding(store)
+        let (sandbox, interpreter) = (Arc::clone(&self.sandbox), Arc::clone(&self.interpreter));
+        Self::sharing(sandbox, interpreter, self.cache.beside(), config).holding(store)
     }
 
     /// The same with a store.
@@ -316,33 +313,25 @@ impl Toolbox {
 
     /// A stored tool, read, checked against its identifier, and analysed; once in this process.
     pub(crate) fn ready(&self, entry: &Entry) -> Result<Arc<Ready>, Fault> {
-        if let Some(ready) = locked(&self.ready).get(&entry.id) {
-            return Ok(Arc::clone(ready));
+        if let Some(ready) = self.cache.tool(&entry.id) {
+            return Ok(ready);
         }
         let spec = self.shelf()?.spec(entry)?;
         let schema = Schema::compile(spec.parameters());
         let ready = Arc::new(Ready { schema, vetted: vet(spec) });
-        locked(&self.ready).put(entry.id, Arc::clone(&ready));
+        self.cache.keep_tool(entry.id, Arc::clone(&ready));
         Ok(ready)
     }
 
     /// The script that was prepared under this key, if it is still kept.
     pub(crate) fn kept(&self, key: &blake3::Hash) -> Option<Arc<Kept>> {
-        locked(&self.prepared).kept.get(key).cloned()
+        self.cache.script(key)
     }
 
-    /// Keeps a script that was prepared, and forgets those that were not used for longest where there are too many.
+    /// Keeps a script that was prepared, as long as there is room.
     pub(crate) fn keep(&self, key: blake3::Hash, kept: Kept) -> Arc<Kept> {
         let kept = Arc::new(kept);
-        let mut prepared = locked(&self.prepared);
-        prepared.bytes += kept.size();
-        if let Some(before) = prepared.kept.put(key, Arc::clone(&kept)) {
-            prepared.bytes -= before.size();
-        }
-        while prepared.bytes > PREPARED || prepared.kept.len() > READY.get() {
-            let Some((_, oldest)) = prepared.kept.pop_lru() else { break };
-            prepared.bytes -= oldest.size();
-        }
+        self.cache.keep_script(key, Arc::clone(&kept));
         kept
     }
 }
@@ -351,11 +340,6 @@ impl Toolbox {
 fn settings(policy: &Policy) -> Settings {
     let audit = AuditConfig { contents: policy.contents(), ..AuditConfig::default() };
     Settings { tool_limit: Some(policy.tools_limit()), audit, ..Settings::default() }
-}
-
-/// A thread that panicked left what it held as good as it was.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 use std::sync::mpsc::channel;
 
 use toolcell_host::{CancelToken, Params, WhenFull};
+use toolcell_tool::ToolId;
 
 use super::*;
 use crate::policy::Grants;
@@ -48,7 +49,7 @@ fn toolboxes_share_a_sandbox_and_no_tool() {
     assert_eq!(run(&theirs, &id.to_string()).unwrap_err(), "tool-not-found");
     let key = key(id, &Grants::default());
     assert!(ours.kept(&key).is_some() && theirs.kept(&key).is_none());
-    assert!(locked(&ours.ready).contains(&id) && !locked(&theirs.ready).contains(&id));
+    assert!(ours.cache.tool(&id).is_some() && theirs.cache.tool(&id).is_none());
 }
 
 #[test]
