@@ -29,8 +29,9 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::service_fn;
+use hyper::service::{HttpService, service_fn};
 use hyper_util::rt::TokioIo;
 use rmcp::ServerHandler;
 use tokio::net::{TcpListener, TcpStream};
@@ -38,6 +39,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::body::Answer;
 use self::front::Front;
 use self::wire::{Activity, Wire};
 use crate::calls::Calls;
@@ -76,7 +78,8 @@ pub struct HttpConfig {
     pub connections: usize,
     /// How many requests may be under way in the whole server; 512. Those that only listen do not count.
     pub requests: usize,
-    /// How many sessions a principal may have; 1,024. The one that was used least recently makes room.
+    /// How many sessions there may be; 1,024, which is some 70 MiB. Of the principal that has the most, the one that was
+    /// used least recently makes room.
     pub sessions: usize,
     /// How many requests a principal may make in a minute, where its tokens say nothing else; as many as it likes.
     pub rate: Option<NonZeroU32>,
@@ -342,26 +345,17 @@ impl<H: ServerHandler + Clone> Doors<H> {
             // Where that fails the connection is gone, and the first read says so.
             let _ = stream.set_nodelay(true);
             let activity = Activity::new();
-            let wire = Wire::new(stream, Arc::clone(&activity), times);
-            let service = service_fn(|request| {
-                let (front, activity) = (Arc::clone(&front), Arc::clone(&activity));
-                Box::pin(async move { Ok::<_, Infallible>(front.answer(request, peer.ip(), &activity).await) })
-            });
-            let mut http = http1::Builder::new();
-            http.header_read_timeout(None).max_header_size(HEAD).max_buf_size(BUFFER);
-            let mut connection = http.serve_connection(TokioIo::new(wire), service);
-            let mut closing = pin!(closing.cancelled_owned());
-            let mut told = false;
-            let result = poll_fn(|cx| {
-                if !told && closing.as_mut().poll(cx).is_ready() {
-                    told = true;
-                    Pin::new(&mut connection).graceful_shutdown();
+            let mut wire = Wire::new(stream, Arc::clone(&activity), times);
+            // Between requests nothing is held but the wire: most of what a connection takes is what HTTP is read and written with.
+            while closing.run_until_cancelled(wire.wakes()).await == Some(true) {
+                let service = service_fn(|request| {
+                    let (front, activity) = (Arc::clone(&front), Arc::clone(&activity));
+                    Box::pin(async move { Ok::<_, Infallible>(front.answer(request, peer.ip(), &activity).await) })
+                });
+                match Box::pin(exchange(wire, service, &activity, &closing)).await {
+                    Some(rests) => wire = rests,
+                    None => return,
                 }
-                connection.poll_without_shutdown(cx)
-            })
-            .await;
-            if activity.leaves_something() || result.is_err_and(|error| error.is_parse()) {
-                connection.into_parts().io.into_inner().take_leave().await;
             }
         }
     }
@@ -379,4 +373,41 @@ impl<H: ServerHandler + Clone> Doors<H> {
             self.open.wait().await;
         }
     }
+}
+
+/// Answers what comes over a connection until it is about nothing, and gives it back; none where it has ended.
+async fn exchange<S>(wire: Wire, service: S, activity: &Activity, closing: &CancellationToken) -> Option<Wire>
+where
+    S: HttpService<Incoming, ResBody = Answer, Error = Infallible, Future: Unpin> + Unpin,
+{
+    let mut http = http1::Builder::new();
+    http.header_read_timeout(None).max_header_size(HEAD).max_buf_size(BUFFER);
+    let mut connection = http.serve_connection(TokioIo::new(wire), service);
+    let mut closing = pin!(closing.cancelled());
+    let (mut told, mut rests) = (false, false);
+    let result = poll_fn(|cx| {
+        if !told && closing.as_mut().poll(cx).is_ready() {
+            told = true;
+            Pin::new(&mut connection).graceful_shutdown();
+        }
+        let polled = connection.poll_without_shutdown(cx);
+        if polled.is_ready() || told || !activity.rests() {
+            return polled;
+        }
+        // All is written, so that the library has nothing left to do, and says so when it is told to shut down.
+        (told, rests) = (true, true);
+        Pin::new(&mut connection).graceful_shutdown();
+        connection.poll_without_shutdown(cx)
+    })
+    .await;
+    let parts = connection.into_parts();
+    let mut wire = parts.io.into_inner();
+    if rests && result.is_ok() {
+        wire.unread(parts.read_buf);
+        return Some(wire);
+    }
+    if activity.leaves_something() || result.is_err_and(|error| error.is_parse()) {
+        wire.take_leave().await;
+    }
+    None
 }

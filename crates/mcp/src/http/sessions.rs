@@ -3,8 +3,8 @@
 //! Such a session is the library's; here it gets an owner, and an end. The protocol lets a client that lost its connection
 //! come back for the rest of an answer, so a request goes on without a listener for a while; then it is cancelled.
 //!
-//! Invariant: a session is known to the principal that made it and to nobody else, and each principal has a bounded number:
-//! the one that was used least recently makes room.
+//! Invariant: a session is known to the principal that made it and to nobody else, and there is a bounded number: of the
+//! principal that has the most, the one that was used least recently makes room.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -33,7 +33,7 @@ tokio::task_local! {
 pub(super) struct Sessions {
     library: Arc<LocalSessionManager>,
     book: Arc<Mutex<Book>>,
-    /// How many a principal may have.
+    /// How many there may be.
     limit: usize,
     /// How long a request goes on that nobody listens to.
     unheard: Duration,
@@ -99,14 +99,19 @@ impl Sessions {
         }
     }
 
-    /// The session that has to make room for another one of a principal.
-    fn surplus(&self, principal: &Principal) -> Option<SessionId> {
+    /// The session that has to make room for another one.
+    fn surplus(&self) -> Option<SessionId> {
         let book = self.book();
-        let own = || book.owners.iter().filter(|(_, owner)| owner.principal == *principal);
-        if own().count() < self.limit {
+        if book.owners.len() < self.limit {
             return None;
         }
-        own().min_by_key(|(_, owner)| owner.used).map(|(session, _)| Arc::clone(session))
+        let mut counts: HashMap<&Principal, usize> = HashMap::new();
+        for owner in book.owners.values() {
+            *counts.entry(&owner.principal).or_default() += 1;
+        }
+        let most = counts.into_iter().max_by_key(|(_, count)| *count).map(|(principal, _)| principal)?;
+        let theirs = book.owners.iter().filter(|(_, owner)| owner.principal == *most);
+        theirs.min_by_key(|(_, owner)| owner.used).map(|(session, _)| Arc::clone(session))
     }
 
     fn forget(&self, session: &SessionId) {
@@ -142,7 +147,7 @@ impl SessionManager for Sessions {
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
         let principal = CALLER.try_with(Principal::clone).map_err(|_| SessionsError::Nobody)?;
-        while let Some(surplus) = self.surplus(&principal) {
+        while let Some(surplus) = self.surplus() {
             self.close_session(&surplus).await?;
         }
         let (session, transport) = self.library.create_session().await?;

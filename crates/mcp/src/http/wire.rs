@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use hyper::body::Bytes;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
@@ -29,6 +30,8 @@ struct State {
     number: u64,
     reader: Option<Waker>,
     leftover: bool,
+    /// Since when the client reads nothing of what is to be written.
+    stuck: Option<Instant>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +54,8 @@ pub(super) struct Exchange {
 
 impl Activity {
     pub(super) fn new() -> Arc<Self> {
-        let state = State { phase: Phase::Idle, since: Instant::now(), number: 0, reader: None, leftover: false };
+        let state =
+            State { phase: Phase::Idle, since: Instant::now(), number: 0, reader: None, leftover: false, stuck: None };
         Arc::new(Self(Mutex::new(state)))
     }
 
@@ -69,6 +73,12 @@ impl Activity {
     /// Whether a request was not read to its end.
     pub(super) fn leaves_something(&self) -> bool {
         self.state().leftover
+    }
+
+    /// Whether it is about nothing: what was asked for is answered, and the client has all of it.
+    pub(super) fn rests(&self) -> bool {
+        let state = self.state();
+        state.phase == Phase::Idle && !state.leftover && state.stuck.is_none()
     }
 
     /// Whoever reads has another time to keep now.
@@ -125,14 +135,27 @@ pub(super) struct Wire {
     ended: Option<Instant>,
     reading: Alarm,
     writing: Alarm,
-    /// Since when the client reads nothing of what is to be written.
-    stuck: Option<Instant>,
+    /// What was read before and is to be read again.
+    unread: Bytes,
 }
 
 impl Wire {
     pub(super) fn new(stream: TcpStream, activity: Arc<Activity>, times: Times) -> Self {
         let (reading, writing) = (Alarm::default(), Alarm::default());
-        Self { stream, activity, times, ended: None, reading, writing, stuck: None }
+        Self { stream, activity, times, ended: None, reading, writing, unread: Bytes::new() }
+    }
+
+    /// Waits until there is something to read, or the end; false where nothing came for too long.
+    pub(super) async fn wakes(&mut self) -> bool {
+        if !self.unread.is_empty() {
+            return true;
+        }
+        tokio::time::timeout(self.times.idle, self.stream.readable()).await.is_ok_and(|readable| readable.is_ok())
+    }
+
+    /// Gives back what was read already, to be read once more.
+    pub(super) fn unread(&mut self, bytes: Bytes) {
+        self.unread = bytes;
     }
 
     /// Takes leave of a client that still sends what nobody reads: without that it would see a broken connection in place
@@ -150,13 +173,17 @@ impl Wire {
 
     /// What a write came to, with the time that it may take.
     fn in_time(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        let mut state = self.activity.state();
         if written.is_ready() {
-            if self.stuck.take().is_some() {
+            let was_stuck = state.stuck.take().is_some();
+            drop(state);
+            if was_stuck {
                 self.activity.wake_reader();
             }
             return written;
         }
-        let since = *self.stuck.get_or_insert_with(Instant::now);
+        let since = *state.stuck.get_or_insert_with(Instant::now);
+        drop(state);
         if self.writing.rings(cx, since + self.times.write) {
             return Poll::Ready(Err(timed_out("the client does not read", self.times.write)));
         }
@@ -167,6 +194,12 @@ impl Wire {
 impl AsyncRead for Wire {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
+        if !this.unread.is_empty() {
+            let read = this.unread.split_to(this.unread.len().min(buf.remaining()));
+            buf.put_slice(&read);
+            this.activity.received();
+            return Poll::Ready(Ok(()));
+        }
         let before = buf.filled().len();
         if this.ended.is_none() {
             match Pin::new(&mut this.stream).poll_read(cx, buf) {
@@ -182,7 +215,7 @@ impl AsyncRead for Wire {
         let mut state = this.activity.state();
         let until = match (this.ended, state.phase) {
             // Something is still to be written, and that has its own time.
-            _ if this.stuck.is_some() => None,
+            _ if state.stuck.is_some() => None,
             (Some(at), Phase::Answering) => Some(at + this.times.half_closed),
             (Some(_), _) => return Poll::Ready(Ok(())),
             (None, Phase::Idle) => Some(state.since + this.times.idle),

@@ -28,6 +28,26 @@ async fn requests_of_one_connection_are_answered_in_order() {
 }
 
 #[tokio::test]
+async fn a_connection_that_rests_in_the_middle_of_a_request_goes_on_with_it() {
+    let served = Served::new(HttpConfig::default()).await;
+    let mut client = served.client().await;
+    let (first, second) = (get("/healthz"), who());
+    for cut in (1..second.len()).step_by(23) {
+        // The beginning of the second one comes with all of the first, whose answer is there when the rest comes.
+        client.say(&format!("{first}{}", &second[..cut])).await;
+        assert_eq!(client.reply().await.body, "ok\n", "{cut}");
+        client.say(&second[cut..]).await;
+        assert_eq!(client.reply().await.text(), "local", "{cut}");
+    }
+    // And what does not come at all is given up, as anywhere else.
+    let served = Served::new(quick(Times { head: SHORT, ..Times::default() })).await;
+    let mut client = served.client().await;
+    client.say(&format!("{first}{}", &second[..9])).await;
+    assert_eq!(client.reply().await.body, "ok\n");
+    assert!(client.is_ended().await);
+}
+
+#[tokio::test]
 async fn a_head_that_does_not_end_is_given_up() {
     let served = Served::new(quick(Times { head: SHORT, ..Times::default() })).await;
     let mut client = served.client().await;

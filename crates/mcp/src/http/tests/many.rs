@@ -6,12 +6,12 @@ use super::harness::{Client, SHORT, Served, alone, get, initialize, initialized,
 
 #[test]
 fn a_thousand_idle_connections_cost_little() {
-    alone("many::a_thousand_idle_connections_cost_little", 4096, || a_thousand(who(), 40_000));
+    alone("many::a_thousand_idle_connections_cost_little", 4096, || a_thousand(who(), 25_000));
 }
 
 #[test]
 fn a_thousand_idle_connections_with_sessions_cost_little() {
-    alone("many::a_thousand_idle_connections_with_sessions_cost_little", 4096, || a_thousand(initialize(""), 110_000));
+    alone("many::a_thousand_idle_connections_with_sessions_cost_little", 4096, || a_thousand(initialize(""), 90_000));
 }
 
 /// What that many cost, with their clients, which are in this process as well.

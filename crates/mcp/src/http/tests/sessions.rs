@@ -61,7 +61,7 @@ async fn a_session_ends_when_it_is_not_used() {
 
 #[tokio::test]
 async fn the_session_that_was_used_least_recently_makes_room() {
-    let served = Served::new(HttpConfig { sessions: 2, ..two() }).await;
+    let served = Served::new(HttpConfig { sessions: 3, ..two() }).await;
     let (alice, bob) = (bearer(ALICE), bearer(BOB));
     let other = begun(&served, &bob).await;
     let (first, second) = (begun(&served, &alice).await, begun(&served, &alice).await);
