@@ -15,7 +15,11 @@ const POLICY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/client/policy.toml");
 pub(crate) fn toolcell(program: &Path, store: &Path) -> Command {
     let mut command = Command::new(program);
     // The library warns of each error that it answers with.
-    command.arg0("toolcell").env("TOOLCELL_LANG", "en").env("TOOLCELL_LOG", "error").env_remove("TOOLCELL_MCP_TOKEN");
+    command
+        .arg0("toolcell")
+        .env("TOOLCELL_LANG", "en")
+        .env("TOOLCELL_LOG", "error,rmcp=off")
+        .env_remove("TOOLCELL_MCP_TOKEN");
     command.args(["mcp", "--no-project", "--config", POLICY, "--dir"]).arg(store);
     command
 }

@@ -156,7 +156,7 @@ fn what_is_not_understood_or_not_ours_is_left_as_it_is() {
     }
     let project = Project::with(foreign);
     let refused = project.on("cursor", &["--write", "--json"]);
-    assert_eq!((refused.status, &refused.json()["error"]["code"]), (2, &json!("client-entry-taken")));
+    assert_eq!((refused.status, &refused.json()["error"]["code"]), (4, &json!("client-entry-taken")));
     project.on("cursor", &["--write", "--force"]);
     let entry = serde_json::from_str::<Value>(&project.text(CURSOR)).unwrap()["mcpServers"]["toolcell"].clone();
     assert_eq!(entry["command"], json!(program()));

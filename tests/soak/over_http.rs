@@ -8,8 +8,8 @@ use crate::client::{Connection, Era, Http, Message};
 use crate::work::{Agent, Peer};
 use crate::{CLIENTS, Soak, hostile};
 
-/// How many sessions a principal may have.
-const SESSIONS: usize = 1_024;
+/// How many sessions there may be.
+const SESSIONS: usize = 512;
 
 /// Who may come in.
 pub(crate) struct Tokens {
@@ -34,7 +34,7 @@ impl Tokens {
 pub(crate) fn soak(soak: &Soak, http: &Http, number: usize) {
     let era = if number.is_multiple_of(2) { Era::Stateless } else { Era::Session };
     let token = Tokens::ALL[number * 2 / CLIENTS];
-    if number.is_multiple_of(CLIENTS / 2) {
+    if number == 0 {
         // Sessions that nobody comes back to, as many as may be.
         (0..SESSIONS).for_each(|_| http.connect(Some(token)).begin());
     }

@@ -113,9 +113,20 @@ impl Operation {
 pub(crate) fn exit_of(code: &str) -> Exit {
     match code {
         "integrity" | "bundle-invalid" => Exit::Integrity,
-        "store-invalid" | "tool-not-found" | "tool-mismatch" | "id-ambiguous" | "name-taken" | "not-deleted"
-        | "version-not-found" | "successor-invalid" | "status-illegal" | "file-not-found" | "file-exists"
-        | "not-trusted" => Exit::NotFound,
+        "store-invalid"
+        | "tool-not-found"
+        | "tool-mismatch"
+        | "id-ambiguous"
+        | "name-taken"
+        | "not-deleted"
+        | "version-not-found"
+        | "successor-invalid"
+        | "status-illegal"
+        | "file-not-found"
+        | "file-exists"
+        | "not-trusted"
+        | "client-entry-taken"
+        | "client-file-changed" => Exit::NotFound,
         "critical-risk"
         | "safety-check-failed"
         | "permission-denied"

@@ -78,7 +78,7 @@ pub struct HttpConfig {
     pub connections: usize,
     /// How many requests may be under way in the whole server; 512. Those that only listen do not count.
     pub requests: usize,
-    /// How many sessions there may be; 1,024, which is some 70 MiB. Of the principal that has the most, the one that was
+    /// How many sessions there may be; 512, which is some 65 MiB. Of the principal that has the most, the one that was
     /// used least recently makes room.
     pub sessions: usize,
     /// How many requests a principal may make in a minute, where its tokens say nothing else; as many as it likes.
@@ -179,7 +179,7 @@ impl Default for HttpConfig {
             bodies: 64 << 20,
             connections: 4096,
             requests: 512,
-            sessions: 1024,
+            sessions: 512,
             rate: None,
             grace: Duration::from_secs(10),
             times: Times::default(),

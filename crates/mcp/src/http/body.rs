@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http_body_util::BodyExt as _;
 use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::Response;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::task::task_tracker::TaskTrackerToken;
@@ -84,6 +85,46 @@ impl Reading {
     }
 }
 
+/// How long the first events of a stream are waited for.
+const MOMENT: Duration = Duration::from_millis(5);
+
+/// Waits a moment for the events of a stream: an answer that is made at once is then written at once, where head, first
+/// event and answer would each be a write, and for the client a read.
+pub(super) async fn gathered(response: Response<BoxBody<Bytes, Infallible>>) -> Response<BoxBody<Bytes, Infallible>> {
+    let (head, mut body) = response.into_parts();
+    let mut first = Vec::new();
+    let gather = async {
+        while let Some(frame) = body.frame().await {
+            let Ok(frame) = frame;
+            if let Ok(data) = frame.into_data() {
+                first.extend_from_slice(&data);
+            }
+        }
+    };
+    let is_whole = tokio::time::timeout(MOMENT, gather).await.is_ok();
+    let first = Bytes::from(first);
+    let body = if is_whole { Full::new(first).boxed() } else { BodyExt::boxed(Begun { first, rest: body }) };
+    Response::from_parts(head, body)
+}
+
+/// A body of which the beginning is there already.
+struct Begun {
+    first: Bytes,
+    rest: BoxBody<Bytes, Infallible>,
+}
+
+impl Body for Begun {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.first.is_empty() {
+            return Pin::new(&mut self.rest).poll_frame(cx);
+        }
+        Poll::Ready(Some(Ok(Frame::data(std::mem::take(&mut self.first)))))
+    }
+}
+
 /// The body of an answer, and what is given back when the connection has all of it, or gave it up.
 pub(super) struct Answer {
     body: BoxBody<Bytes, Infallible>,
@@ -119,5 +160,66 @@ impl Body for Answer {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    /// A body whose parts come when they are sent.
+    struct Parts(mpsc::UnboundedReceiver<&'static str>);
+
+    impl Body for Parts {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            let part = self.0.poll_recv(cx);
+            part.map(|part| part.map(|part| Ok(Frame::data(Bytes::from_static(part.as_bytes())))))
+        }
+    }
+
+    fn parts(now: &[&'static str]) -> (mpsc::UnboundedSender<&'static str>, Response<BoxBody<Bytes, Infallible>>) {
+        let (later, parts) = mpsc::unbounded_channel();
+        now.iter().copied().for_each(|part| later.send(part).unwrap());
+        (later, Response::new(Parts(parts).boxed()))
+    }
+
+    async fn next(body: &mut BoxBody<Bytes, Infallible>) -> Option<Bytes> {
+        body.frame().await.map(|frame| frame.unwrap().into_data().unwrap())
+    }
+
+    #[tokio::test]
+    async fn what_is_there_at_once_is_one_piece() {
+        let (later, response) = parts(&["one ", "two"]);
+        drop(later);
+        let mut body = gathered(response).await.into_body();
+        assert_eq!(body.size_hint().exact(), Some(7));
+        assert_eq!(next(&mut body).await.unwrap(), "one two");
+        assert_eq!(next(&mut body).await, None);
+    }
+
+    #[tokio::test]
+    async fn what_is_not_comes_after_it() {
+        let (later, response) = parts(&["one ", "two "]);
+        let mut body = gathered(response).await.into_body();
+        assert_eq!(body.size_hint().exact(), None);
+        assert_eq!(next(&mut body).await.unwrap(), "one two ");
+        later.send("three").unwrap();
+        drop(later);
+        assert_eq!(next(&mut body).await.unwrap(), "three");
+        assert_eq!(next(&mut body).await, None);
+        // Nothing may be there yet.
+        let (later, response) = parts(&[]);
+        let body = gathered(response).await.into_body();
+        later.send("late").unwrap();
+        drop(later);
+        assert_eq!(body.collect().await.unwrap().to_bytes(), "late");
     }
 }

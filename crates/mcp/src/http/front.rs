@@ -20,7 +20,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::body::{Answer, Held, Reading};
+use super::body::{Answer, Held, Reading, gathered};
 use super::hosts::Hosts;
 use super::members::{Member, Members};
 use super::pages::{Pages, Told};
@@ -199,6 +199,7 @@ impl<H: ServerHandler + Clone> Front<H> {
         let request = Request::from_parts(parts, Full::new(whole.bytes));
         let response = CALLER.scope(principal.clone(), self.protocol.handle(request)).await;
         drop(whole.room);
+        let response = if is_stream(response.headers()) { gathered(response).await } else { response };
         in_form(response).await.map_err(|refusal| match refusal {
             // The library says the same of a body of another type and of one that is no message.
             Refusal::Protocol { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, .. } if is_json => Refusal::BodyInvalid,
@@ -231,8 +232,16 @@ async fn in_form(response: Response<Body>) -> Result<Response<Body>, Refusal> {
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
-    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+    is_of(headers, "application/json")
+}
+
+fn is_stream(headers: &HeaderMap) -> bool {
+    is_of(headers, "text/event-stream")
+}
+
+fn is_of(headers: &HeaderMap, kind: &str) -> bool {
+    let said = headers.get(CONTENT_TYPE).and_then(|said| said.to_str().ok()).unwrap_or_default();
+    said.split(';').next().is_some_and(|said| said.trim().eq_ignore_ascii_case(kind))
 }
 
 fn text(text: String) -> Response<Body> {

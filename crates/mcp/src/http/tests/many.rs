@@ -16,7 +16,7 @@ fn a_thousand_idle_connections_with_sessions_cost_little() {
 
 /// What that many cost, with their clients, which are in this process as well.
 async fn a_thousand(begin: String, most: i64) {
-    let served = Served::new(HttpConfig::default()).await;
+    let served = Served::new(HttpConfig { sessions: 1000, ..HttpConfig::default() }).await;
     assert_eq!(served.ask(&who()).await.status, 200);
     let before = memory();
     let mut clients = Vec::new();
