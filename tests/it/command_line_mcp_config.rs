@@ -140,16 +140,16 @@ fn links_are_followed_and_stay() {
 #[test]
 fn what_is_not_understood_or_not_ours_is_left_as_it_is() {
     let foreign = "{\"mcpServers\": {\n\"toolcell\": {\"command\": \"npx\"}}}";
-    for (text, told) in [
-        ("{\n  \"a\": 1\n  \"b\": 2\n}", "mcp.json: line 2, column 9: expected comma"),
-        ("[]", "mcp.json: line 1: the file is a list, and not an object"),
-        ("{\"mcpServers\": [\n]}", "mcp.json: line 1: `mcpServers` is a list, and not an object"),
-        ("{\"mcpServers\": {},\n \"mcpServers\": {}}", "line 2, column 2: `mcpServers` is there already, in line 1"),
-        (foreign, "mcp.json: line 2: `toolcell` is another server, started by `npx`"),
+    for (text, status, told) in [
+        ("{\n  \"a\": 1\n  \"b\": 2\n}", 2, "mcp.json: line 2, column 9: expected comma"),
+        ("[]", 2, "mcp.json: line 1: the file is a list, and not an object"),
+        ("{\"mcpServers\": [\n]}", 2, "mcp.json: line 1: `mcpServers` is a list, and not an object"),
+        ("{\"mcpServers\": {},\n \"mcpServers\": {}}", 2, "line 2, column 2: `mcpServers` is there already, in line 1"),
+        (foreign, 4, "mcp.json: line 2: `toolcell` is another server, started by `npx`"),
     ] {
         let project = Project::with(text);
         for option in ["--write", "--remove"] {
-            fails(&project.on("cursor", &[option]), 2, told);
+            fails(&project.on("cursor", &[option]), status, told);
         }
         assert_eq!(project.text(CURSOR), text);
         assert_eq!(project.files(".cursor"), ["mcp.json"]);
