@@ -65,7 +65,7 @@ fn only_the_crate_that_owns_a_library_names_it() {
         ("rusqlite", &["crates/store"]),
         ("jsonschema", &["crates/toolcell"]),
         ("tokio", &["crates/toolcell", "crates/mcp"]),
-        ("proptest", &["crates/toolcell"]),
+        ("proptest", &["crates/tool", "crates/toolcell"]),
         ("icu_segmenter", &["crates/reflection"]),
         ("clap", &["crates/cli"]),
         ("inquire", &["crates/cli"]),

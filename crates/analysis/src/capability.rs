@@ -5,63 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use toolcell_tool::Capability;
 
 use crate::facts::Facts;
 use crate::value::{Key, Root, Thing, Value};
-
-/// One kind of thing that a host can hand to a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Capability {
-    /// Requests to other machines.
-    Net,
-    /// Waiting: `setTimeout`, `setInterval`.
-    Timers,
-    /// The real time. Without it a clock runs that starts at the run's time and moves on with fuel.
-    Clock,
-    /// Real random numbers. Without it they come from the run's seed.
-    Random,
-    /// A named space of keys and values.
-    Kv,
-    /// A directory.
-    Files,
-    /// Secrets that the host puts into requests.
-    Secrets,
-    /// Calls of other tools.
-    Tools,
-}
-
-impl Capability {
-    /// All of them.
-    pub const ALL: [Self; 8] =
-        [Self::Net, Self::Timers, Self::Clock, Self::Random, Self::Kv, Self::Files, Self::Secrets, Self::Tools];
-
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Net => "net",
-            Self::Timers => "timers",
-            Self::Clock => "clock",
-            Self::Random => "random",
-            Self::Kv => "kv",
-            Self::Files => "files",
-            Self::Secrets => "secrets",
-            Self::Tools => "tools",
-        }
-    }
-
-    /// The capability of this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|capability| capability.name() == name)
-    }
-
-    /// Whether a tool works without it, in a way that can be repeated.
-    const fn has_stand_in(self) -> bool {
-        matches!(self, Self::Clock | Self::Random)
-    }
-}
 
 /// What exactly is needed of a capability: hosts, names of secrets, of tools, of spaces.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -82,6 +29,19 @@ impl Capabilities {
     #[must_use]
     pub fn these(capabilities: impl IntoIterator<Item = Capability>) -> Self {
         Self(capabilities.into_iter().map(|capability| (capability, Need::default())).collect())
+    }
+
+    /// These, each for what is named of it alone; for all of it where nothing is named.
+    #[must_use]
+    pub fn naming(capabilities: impl IntoIterator<Item = (Capability, BTreeSet<String>)>) -> Self {
+        let named = |(capability, named)| (capability, Need { named, unknown: false });
+        Self(capabilities.into_iter().map(named).collect())
+    }
+
+    /// What is needed of it, if it is among them.
+    #[must_use]
+    pub fn need_of(&self, capability: Capability) -> Option<&Need> {
+        self.0.get(&capability)
     }
 
     /// Whether it is among them.

@@ -37,7 +37,7 @@ use position::Lines;
 use room::{with_room, with_room_beside};
 use shape::Found;
 
-pub use capability::{Capabilities, Capability, Need};
+pub use capability::{Capabilities, Need};
 pub use error::{Problem, Rejection};
 pub use finding::{Finding, RuleId, Severity};
 pub use position::Location;
@@ -45,6 +45,7 @@ pub use quality::{CategoryScores, QualityAssessment, QualityIssue};
 pub use safety::{SafetyAnalysisIssue, SafetyAnalysisResult};
 pub use script::{Script, translate};
 pub use shape::Shape;
+pub use toolcell_tool::Capability;
 
 /// Deeper than this, a source is not a tool that anybody wrote, and only its depth is told.
 const DEPTH: usize = 400;

@@ -5,8 +5,9 @@
 //! finding is high or critical.
 
 use serde::Serialize;
+use toolcell_tool::Capability;
 
-use crate::capability::{Capabilities, Capability};
+use crate::capability::Capabilities;
 use crate::finding::{Finding, RuleId, Severity};
 
 /// The least score of a safe source.

@@ -2,8 +2,10 @@
 //!
 //! Invariant: pure values. Nothing here touches a clock, a file, the environment, a thread or a random number.
 
+mod capability;
 mod draft;
 mod example;
+mod grants;
 mod id;
 mod message;
 mod name;
@@ -11,8 +13,14 @@ mod notes;
 mod spec;
 mod status;
 
+pub use capability::Capability;
 pub use draft::{Draft, DraftError, Language, SOURCE_LIMIT};
 pub use example::{Claims, Example, Expectation};
+pub use grants::{
+    Access, BYTES_MOST, Bytes, Callees, Domain, Endpoint, FilesGrant, FolderName, GRANTS_LIMIT, GrantError, Grants,
+    HostPattern, Into, KvGrant, Method, NetGrant, NetPart, NetRequest, PathPrefix, Scheme, SecretGrant, SecretName,
+    SpaceName, parse_addresses,
+};
 pub use id::{IdError, IdPrefix, ToolId};
 pub use message::{Lang, headline, name_taken};
 pub use name::{Detail, NAME_LIMIT, NameError, OPERATIONS, ToolName};

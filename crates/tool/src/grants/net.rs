@@ -1,0 +1,372 @@
+//! Requests to other machines: which, and how much.
+//!
+//! Invariant: a request may be made if one grant allows all of it. The caps of a grant are held against what the whole run has
+//! done, not against what was done by this grant, so that two grants never permit more than the wider of them.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::num::NonZeroU32;
+
+use ipnet::IpNet;
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
+
+use crate::grants::error::GrantError;
+use crate::grants::host::{Endpoint, HostPattern};
+use crate::grants::path::PathPrefix;
+use crate::grants::{BYTES_MOST, Bytes, MIB, within};
+
+/// How a host is talked to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scheme {
+    /// Encrypted, with a certificate that is checked.
+    #[default]
+    Https,
+    /// In the clear.
+    Http,
+}
+
+impl Scheme {
+    /// Its name in a URL.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Https => "https",
+            Self::Http => "http",
+        }
+    }
+
+    /// The scheme of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Https, Self::Http].into_iter().find(|scheme| scheme.name() == name)
+    }
+
+    /// The port where a URL says none.
+    #[must_use]
+    pub const fn port(self) -> u16 {
+        match self {
+            Self::Https => 443,
+            Self::Http => 80,
+        }
+    }
+}
+
+/// What is done to what a URL names (RFC 9110, RFC 5789). `CONNECT` and `TRACE` are not for tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+#[expect(missing_docs, reason = "they are called what the specifications call them")]
+pub enum Method {
+    Get,
+    Head,
+    Options,
+    Post,
+    Put,
+    Patch,
+    Delete,
+}
+
+impl Method {
+    /// All of them.
+    pub const ALL: [Self; 7] = [Self::Get, Self::Head, Self::Options, Self::Post, Self::Put, Self::Patch, Self::Delete];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Head => "HEAD",
+            Self::Options => "OPTIONS",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+
+    /// The method of this name; names of methods are in upper case.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|method| method.name() == name)
+    }
+}
+
+/// Requests to other machines.
+///
+/// # Examples
+/// ```
+/// use toolcell_tool::{HostPattern, Method, NetGrant, NetPart, NetRequest, Scheme};
+///
+/// let grant = NetGrant::to(HostPattern::parse("api.example.com")?, Scheme::Https);
+/// let (scheme, host, port, path) = (Scheme::Https, "api.example.com", 443, "/v1");
+/// let request = NetRequest { scheme, host, port, method: Method::Get, path };
+/// assert!(grant.allows(&request));
+/// assert_eq!(grant.misses(&NetRequest { method: Method::Post, ..request }), Some(NetPart::Method));
+/// assert_eq!(grant.to_string(), "GET, HEAD https://api.example.com");
+/// # Ok::<(), toolcell_tool::GrantError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "Form")]
+pub struct NetGrant {
+    /// The hosts.
+    pub host: HostPattern,
+    /// How they are talked to; https unless said.
+    pub scheme: Scheme,
+    /// Their ports; the scheme's unless said.
+    pub ports: BTreeSet<u16>,
+    /// What may be done; GET and HEAD unless said.
+    pub methods: BTreeSet<Method>,
+    /// The beginning of paths; all unless said.
+    pub path: PathPrefix,
+    /// Private addresses at which the hosts may be; none unless said.
+    #[serde(serialize_with = "as_text")]
+    pub addresses: BTreeSet<IpNet>,
+    /// The longest body of a request, in bytes; 1 MiB unless said.
+    pub request_bytes: Bytes,
+    /// The longest body of an answer, in bytes, unpacked; 10 MiB unless said.
+    pub response_bytes: Bytes,
+    /// How many requests a run makes at most, redirects included; 100 unless said.
+    pub calls: u32,
+    /// How many requests a tool makes in a minute at most, in all of its runs; no limit unless said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_minute: Option<NonZeroU32>,
+}
+
+/// A request that a tool wants to make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NetRequest<'a> {
+    /// How the host is talked to.
+    pub scheme: Scheme,
+    /// The host, as a URL parser gives it.
+    pub host: &'a str,
+    /// The port.
+    pub port: u16,
+    /// What is to be done.
+    pub method: Method,
+    /// The path, as a URL parser gives it.
+    pub path: &'a str,
+}
+
+/// A part of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "they are the parts of a request")]
+pub enum NetPart {
+    Host,
+    Scheme,
+    Port,
+    Path,
+    Method,
+}
+
+impl NetGrant {
+    /// What is granted of hosts where nothing more is said.
+    #[must_use]
+    pub fn to(host: HostPattern, scheme: Scheme) -> Self {
+        Self {
+            host,
+            scheme,
+            ports: BTreeSet::from([scheme.port()]),
+            methods: BTreeSet::from([Method::Get, Method::Head]),
+            path: PathPrefix::default(),
+            addresses: BTreeSet::new(),
+            request_bytes: MIB,
+            response_bytes: 10 * MIB,
+            calls: 100,
+            per_minute: None,
+        }
+    }
+
+    /// The grant, if its parts go together.
+    ///
+    /// # Errors
+    /// `grant-invalid`: a port 0, nothing in a list, private addresses for any host, a cap out of its range.
+    pub fn checked(mut self) -> Result<Self, GrantError> {
+        let host = self.host.to_string();
+        if self.ports.is_empty() || self.ports.contains(&0) {
+            return Err(GrantError::new("port", "0", "it must be 1 to 65535, and there must be one"));
+        }
+        if self.methods.is_empty() {
+            return Err(GrantError::new("list of methods", "[]", "name what may be done, such as `GET`"));
+        }
+        if self.host == HostPattern::Any && !self.addresses.is_empty() {
+            let why = "private addresses are granted to hosts that are named: name them in place of `any`";
+            return Err(GrantError::new("host of private addresses", &host, why));
+        }
+        if let Some(all) = self.addresses.iter().find(|range| range.prefix_len() == 0) {
+            return Err(GrantError::new("range of private addresses", &all.to_string(), "it covers all addresses"));
+        }
+        within("number of bytes", self.request_bytes, 0, BYTES_MOST)?;
+        within("number of bytes", self.response_bytes, 0, BYTES_MOST)?;
+        within("number of calls", u64::from(self.calls), 1, u64::from(u32::MAX))?;
+        let ranges: Vec<IpNet> = self.addresses.into_iter().collect();
+        self.addresses = IpNet::aggregate(&ranges).into_iter().collect();
+        Ok(self)
+    }
+
+    /// Whether a request may be made, as far as it can be told before it is.
+    #[must_use]
+    pub fn allows(&self, request: &NetRequest<'_>) -> bool {
+        self.misses(request).is_none()
+    }
+
+    /// The first part of a request that is not granted.
+    #[must_use]
+    pub fn misses(&self, request: &NetRequest<'_>) -> Option<NetPart> {
+        let parts = [
+            (NetPart::Host, self.host.covers(request.host)),
+            (NetPart::Scheme, self.scheme == request.scheme),
+            (NetPart::Port, self.ports.contains(&request.port)),
+            (NetPart::Path, self.path.covers(request.path)),
+            (NetPart::Method, self.methods.contains(&request.method)),
+        ];
+        parts.into_iter().find(|(_, granted)| !granted).map(|(part, _)| part)
+    }
+
+    /// Whether whatever another one allows is allowed by this one.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        let rate = match (self.per_minute, other.per_minute) {
+            (None, _) => true,
+            (Some(own), Some(other)) => other <= own,
+            (Some(_), None) => false,
+        };
+        self.host.includes(&other.host)
+            && self.scheme == other.scheme
+            && self.ports.is_superset(&other.ports)
+            && self.methods.is_superset(&other.methods)
+            && self.path.includes(&other.path)
+            && other.addresses.iter().all(|range| self.addresses.iter().any(|own| own.contains(range)))
+            && self.request_bytes >= other.request_bytes
+            && self.response_bytes >= other.response_bytes
+            && self.calls >= other.calls
+            && rate
+    }
+
+    /// What both grant.
+    #[must_use]
+    pub fn meet(&self, other: &Self) -> Option<Self> {
+        let both = Self {
+            host: self.host.meet(&other.host)?,
+            scheme: (self.scheme == other.scheme).then_some(self.scheme)?,
+            ports: &self.ports & &other.ports,
+            methods: &self.methods & &other.methods,
+            path: self.path.meet(&other.path)?,
+            addresses: self.shared_addresses(other),
+            request_bytes: self.request_bytes.min(other.request_bytes),
+            response_bytes: self.response_bytes.min(other.response_bytes),
+            calls: self.calls.min(other.calls),
+            per_minute: self.per_minute.into_iter().chain(other.per_minute).min(),
+        };
+        (!both.ports.is_empty() && !both.methods.is_empty()).then_some(both)
+    }
+
+    /// What is granted of hosts that a tool asks for.
+    #[must_use]
+    pub fn at(&self, asked: &Endpoint) -> Option<Self> {
+        let host = self.host.meet(&asked.host)?;
+        let ports: BTreeSet<u16> =
+            self.ports.iter().copied().filter(|port| asked.port.is_none_or(|asked| asked == *port)).collect();
+        (!ports.is_empty()).then(|| Self { host, ports, ..self.clone() })
+    }
+
+    /// Two ranges are apart, or one of them is in the other.
+    fn shared_addresses(&self, other: &Self) -> BTreeSet<IpNet> {
+        let inside = |these: &BTreeSet<IpNet>, those: &BTreeSet<IpNet>| {
+            let inside = these.iter().filter(|range| those.iter().any(|outer| outer.contains(*range)));
+            inside.copied().collect::<BTreeSet<_>>()
+        };
+        &inside(&self.addresses, &other.addresses) | &inside(&other.addresses, &self.addresses)
+    }
+}
+
+impl fmt::Display for NetGrant {
+    /// The place and what may be done there; caps only where they are not those that hold where nothing is said.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plain = Self::to(self.host.clone(), self.scheme);
+        let methods: Vec<&str> = self.methods.iter().map(|method| method.name()).collect();
+        write!(f, "{} {}://{}", methods.join(", "), self.scheme.name(), self.host)?;
+        if self.ports != plain.ports {
+            let ports: Vec<String> = self.ports.iter().map(ToString::to_string).collect();
+            write!(f, ":{}", ports.join(","))?;
+        }
+        if self.path != plain.path {
+            write!(f, "{}", self.path)?;
+        }
+        if !self.addresses.is_empty() {
+            let ranges: Vec<String> = self.addresses.iter().map(ToString::to_string).collect();
+            write!(f, " at {}", ranges.join(", "))?;
+        }
+        let caps = [
+            (self.request_bytes != plain.request_bytes).then(|| format!("{} bytes up", self.request_bytes)),
+            (self.response_bytes != plain.response_bytes).then(|| format!("{} bytes down", self.response_bytes)),
+            (self.calls != plain.calls).then(|| format!("{} requests a run", self.calls)),
+            self.per_minute.map(|rate| format!("{rate} requests a minute")),
+        ];
+        for cap in caps.into_iter().flatten() {
+            write!(f, ", at most {cap}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A range of addresses, or one address.
+///
+/// # Errors
+/// `grant-invalid`: none of them, or a range with more in it than its prefix.
+pub fn parse_addresses(text: &str) -> Result<IpNet, GrantError> {
+    let what = "range of addresses";
+    if let Ok(address) = text.parse::<std::net::IpAddr>() {
+        return Ok(IpNet::from(address));
+    }
+    let range: IpNet =
+        text.parse().map_err(|_| GrantError::new(what, text, "write it as `10.1.0.0/16`, or one address"))?;
+    if range.trunc() == range {
+        Ok(range)
+    } else {
+        Err(GrantError::new(what, text, format!("the range is `{}`", range.trunc())))
+    }
+}
+
+fn as_text<S: Serializer>(ranges: &BTreeSet<IpNet>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(ranges.iter().map(ToString::to_string))
+}
+
+/// What may be left out where a grant is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    host: HostPattern,
+    #[serde(default)]
+    scheme: Scheme,
+    ports: Option<BTreeSet<u16>>,
+    methods: Option<BTreeSet<Method>>,
+    path: Option<PathPrefix>,
+    #[serde(default)]
+    addresses: Vec<String>,
+    request_bytes: Option<Bytes>,
+    response_bytes: Option<Bytes>,
+    calls: Option<u32>,
+    per_minute: Option<NonZeroU32>,
+}
+
+impl TryFrom<Form> for NetGrant {
+    type Error = GrantError;
+
+    fn try_from(form: Form) -> Result<Self, GrantError> {
+        let plain = Self::to(form.host, form.scheme);
+        let addresses = form.addresses.iter().map(|text| parse_addresses(text)).collect::<Result<_, _>>()?;
+        let grant = Self {
+            ports: form.ports.unwrap_or(plain.ports),
+            methods: form.methods.unwrap_or(plain.methods),
+            path: form.path.unwrap_or_default(),
+            addresses,
+            request_bytes: form.request_bytes.unwrap_or(plain.request_bytes),
+            response_bytes: form.response_bytes.unwrap_or(plain.response_bytes),
+            calls: form.calls.unwrap_or(plain.calls),
+            per_minute: form.per_minute,
+            ..plain
+        };
+        grant.checked()
+    }
+}
