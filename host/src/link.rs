@@ -4,8 +4,8 @@
 //! is answered here, virtually; the rest by a wasmtime-wasi context that grants nothing, and which is made only when
 //! one of them is called, which a healthy guest does not do.
 //!
-//! Invariant: nothing of the real world comes in here, neither time nor chance nor names, and every byte that a
-//! function copies is bounded before it is copied.
+//! Invariant: nothing of the real world comes in here, neither time nor chance nor names, but for the readings of a clock that
+//! whoever runs the tool hands in, each of which is kept; and every byte that a function copies is bounded before it is copied.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use wasmtime_wasi::p1::{WasiP1Ctx, add_to_linker_sync};
 use wasmtime_wasi::p2::pipe::MemoryOutputPipe;
 use wasmtime_wasi::random::Deterministic;
 
-use crate::outcome::{LogLine, Stop};
+use crate::outcome::{LogLine, Reading, Stop};
 use crate::until::Until;
 
 /// Fuel that the virtual clock counts as a nanosecond: about what a native image burns.
@@ -33,6 +33,9 @@ const FAULT: i32 = 21;
 
 /// Gets partial results while a tool runs.
 pub type PartialSink = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Says what time it really is, since 1970.
+pub type RealClock = Arc<dyn Fn() -> Duration + Send + Sync>;
 
 /// What one instance has outside of its memory.
 pub(crate) struct Inside {
@@ -52,6 +55,9 @@ pub(crate) struct Inside {
     pub(crate) clock_nanoseconds: u64,
     /// Fuel at the last time that fuel was filled up; what is missing since is time.
     pub(crate) clock_fuel: u64,
+    /// The clock that the tool sees in place of the virtual one, and what it said.
+    pub(crate) real_clock: Option<RealClock>,
+    pub(crate) readings: Vec<Reading>,
     pub(crate) seed: u64,
     /// Whether the guest read the clock or the seed: then its state belongs to one run alone.
     pub(crate) observed_run: bool,
@@ -78,6 +84,8 @@ impl Inside {
             partial_limit: 0,
             clock_nanoseconds: 0,
             clock_fuel: 0,
+            real_clock: None,
+            readings: Vec::new(),
             seed: 0,
             observed_run: false,
             stop: None,
@@ -95,6 +103,23 @@ impl Inside {
     pub(crate) fn wait_clock(&mut self, waited: Duration) {
         let waited = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
         self.clock_nanoseconds = self.clock_nanoseconds.saturating_add(waited);
+    }
+
+    /// What the real clock says, if the tool sees it. It does not go back, and it moves on by milliseconds, so that what is
+    /// kept of it is bounded by the time that the call takes, and not by how often the tool looks.
+    fn read_real_clock(&mut self) -> Option<Duration> {
+        let now = (self.real_clock.as_ref()?)();
+        let now = Duration::from_millis(u64::try_from(now.as_millis()).unwrap_or(u64::MAX));
+        match self.readings.last_mut() {
+            Some(last) if last.at >= now => {
+                last.times += 1;
+                Some(last.at)
+            }
+            _ => {
+                self.readings.push(Reading { at: now, times: 1 });
+                Some(now)
+            }
+        }
     }
 
     /// What the guest's own code said when it failed.
@@ -161,9 +186,14 @@ fn clock_time_get(mut caller: Caller<'_, Inside>, clock: i32, _precision: i64, a
     let left = caller.get_fuel()?;
     let inside = caller.data_mut();
     inside.observed_run = true;
-    let ran = inside.clock_fuel.saturating_sub(left) / FUEL_PER_NANOSECOND;
-    let since = if clock == REALTIME { inside.clock_nanoseconds } else { 0 };
-    let now = since.saturating_add(ran).to_le_bytes();
+    let now = if let Some(now) = inside.read_real_clock() {
+        u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
+    } else {
+        let ran = inside.clock_fuel.saturating_sub(left) / FUEL_PER_NANOSECOND;
+        let since = if clock == REALTIME { inside.clock_nanoseconds } else { 0 };
+        since.saturating_add(ran)
+    };
+    let now = now.to_le_bytes();
     let Some(Extern::Memory(memory)) = caller.get_export("memory") else { return Ok(FAULT) };
     let written = memory.write(&mut caller, at.cast_unsigned() as usize, &now);
     Ok(if written.is_ok() { SUCCESS } else { FAULT })

@@ -126,8 +126,19 @@ pub struct Report {
     pub logs: Vec<LogLine>,
     /// What was not exact on the way in or out.
     pub warnings: Vec<Warning>,
+    /// What the real clock said to it, in order; nothing where it ran on the virtual one.
+    pub readings: Vec<Reading>,
     /// What it used.
     pub usage: Usage,
+}
+
+/// What the real clock said to a tool, until it said something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading {
+    /// The time since 1970, in whole milliseconds.
+    pub at: Duration,
+    /// How often it said so.
+    pub times: u64,
 }
 
 /// One console call.

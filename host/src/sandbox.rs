@@ -13,7 +13,7 @@ use crate::error::{CallError, StartError};
 use crate::image::Image;
 use crate::instance::{Changes, Guest, Unusable};
 use crate::json::{Json, Params};
-use crate::link::{Inside, PartialSink};
+use crate::link::{Inside, PartialSink, RealClock};
 use crate::operations::{NoOperations, Operations};
 use crate::outcome::{Outcome, Place, Report, Stop, Usage, Warning};
 use crate::slots::{NoSlot, Slots, WhenFull};
@@ -80,6 +80,8 @@ pub struct Run<'a> {
     pub seed: u64,
     /// Where the virtual clock starts, since 1970. From there it moves on with the fuel that is burned.
     pub started_at: Duration,
+    /// What the tool sees in place of the virtual clock. What it says is in the [`Report`].
+    pub clock: Option<&'a RealClock>,
     /// What the host does for the tool.
     pub operations: &'a dyn Operations,
     /// Ends the call from another thread.
@@ -98,6 +100,7 @@ impl Default for Run<'_> {
             call_id: "1",
             seed: 0,
             started_at: Duration::ZERO,
+            clock: None,
             operations: &NoOperations,
             cancel: None,
             partial: None,
@@ -345,6 +348,7 @@ fn inside(budget: &Budget, run: &Run<'_>, until: &Until) -> Inside {
     inside.partial = run.partial.cloned();
     inside.partial_limit = budget.output;
     inside.clock_nanoseconds = u64::try_from(run.started_at.as_nanos()).unwrap_or(u64::MAX);
+    inside.real_clock = run.clock.cloned();
     inside.seed = run.seed;
     inside
 }
@@ -352,7 +356,8 @@ fn inside(budget: &Budget, run: &Run<'_>, until: &Until) -> Inside {
 /// The report of a call that was ended before it had a slot.
 fn never_began(stop: Stop, started: Instant) -> Report {
     let usage = Usage { duration: started.elapsed(), ..Usage::default() };
-    Report { outcome: Outcome::Stopped(stop), logs: Vec::new(), warnings: Vec::new(), usage }
+    let outcome = Outcome::Stopped(stop);
+    Report { outcome, logs: Vec::new(), warnings: Vec::new(), readings: Vec::new(), usage }
 }
 
 fn report(outcome: Outcome, inside: Inside, usage: Usage, started: Instant) -> Report {
@@ -361,5 +366,5 @@ fn report(outcome: Outcome, inside: Inside, usage: Usage, started: Instant) -> R
         _ => 0,
     };
     let usage = Usage { output, console: inside.console_bytes, duration: started.elapsed(), ..usage };
-    Report { outcome, logs: inside.logs, warnings: Vec::new(), usage }
+    Report { outcome, logs: inside.logs, warnings: Vec::new(), readings: inside.readings, usage }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use toolcell_host::{
     CancelToken, Ended, Grant, Json, Operation, OperationFailure, Operations, OperationsOfCall, Outcome, PartialSink,
-    Stop, Timers, Until,
+    Reading, RealClock, Stop, Timers, Until,
 };
 
 use crate::world::{NOTHING, World, returned};
@@ -129,4 +129,28 @@ fn a_factory_gets_no_processes_and_nobody_to_ask() {
         "export default (pi) => ({ name: 'x', execute: (a, b, c, ctx) => [pi.cwd, pi.hasUI, ctx.cwd, ctx.hasUI] })",
     );
     assert_eq!(returned(&cwd.run_text("{}")), r#"["/",false,"/",false]"#);
+}
+
+#[test]
+fn a_real_clock_is_read_anew_and_does_not_go_back() {
+    let told = Mutex::new([1_000_400, 1_002_900, 1_000_000, 5_000_000].into_iter());
+    let clock: RealClock = Arc::new(move || Duration::from_micros(told.lock().unwrap().next().unwrap_or(9_000_000)));
+    let mut world = World::new()
+        .script("const execute = () => [Date.now(), Date.now(), Date.now(), new Date().getTime(), Date.now()]");
+    world.run.clock = Some(&clock);
+    let report = world.run_text("{}");
+    assert_eq!(returned(&report), "[1000,1002,1002,5000,9000]");
+    let said: Vec<(u128, u64)> = report.readings.iter().map(|Reading { at, times }| (at.as_millis(), *times)).collect();
+    assert_eq!(said, [(1000, 1), (1002, 2), (5000, 1), (9000, 1)]);
+}
+
+#[test]
+fn a_clock_that_is_read_at_the_top_level_is_read_in_each_call() {
+    let clock: RealClock = Arc::new(|| Duration::from_secs(7));
+    let mut world = World::new().script("const at = Date.now(); const execute = () => at");
+    world.run.clock = Some(&clock);
+    let prepared = world.prepare().unwrap();
+    assert!(!prepared.is_snapshot());
+    let report = world.call(&prepared, "{}");
+    assert_eq!((returned(&report).as_str(), report.readings.len()), ("7000", 1));
 }

@@ -341,6 +341,7 @@ impl Toolbox {
             call_id,
             seed: options.seed,
             started_at: since_1970(self.now()),
+            clock: None,
             operations: operations(permit.grants()),
             cancel: options.cancel.as_ref(),
             partial: options.partial.as_ref(),

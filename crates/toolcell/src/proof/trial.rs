@@ -90,6 +90,8 @@ impl Trial<'_> {
             call_id: CALL_ID,
             seed: 0,
             started_at: self.at,
+            // What can be repeated is tried, also where the tool sees the real time in use.
+            clock: None,
             operations: operations(permit.grants()),
             cancel: self.cancel,
             partial: None,
