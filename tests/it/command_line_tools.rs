@@ -191,6 +191,8 @@ fn what_nobody_approved_does_not_run_where_nobody_can_be_asked() {
     let why = "it asks for `net`, `timers`";
     check(&done, 0, &done.out, &format!("note: somebody has to approve it before it runs: {why}\n{hint}"));
     let done = desk.run(&["run", "fetch", "url=https://example.com/"]);
+    let lines = "`[[grants.tools.fetch.net]] host = \"…\"` and `[grants.tools.fetch] timers = true`";
+    let hint = format!("{}; what it asks for and is not granted comes with {lines} in the policy\n", hint.trim_end());
     check(&done, 3, "", &format!("error: permission denied: nobody approved `fetch` ({id}): {why}\n{hint}"));
     refused(&desk.run(&["run", "fetch", "--json"]), 3, "permission-denied");
 

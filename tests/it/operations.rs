@@ -8,6 +8,7 @@ mod create;
 mod delete;
 mod duplicates;
 mod gates;
+mod grants;
 mod list;
 mod parameters;
 mod reflect;
@@ -95,6 +96,13 @@ impl Host {
         let mut host = Self { folder: tempfile::tempdir().unwrap(), config, toolbox: None };
         host.reopen();
         host
+    }
+
+    /// Starts the host again under another policy file of its user.
+    pub(crate) fn ruled(&mut self, policy: &str) {
+        let file = PolicyFile::parse(Layer::User, policy, Path::new("toolcell.toml")).unwrap();
+        self.config.policy = Policy::layered([file]).unwrap();
+        self.reopen();
     }
 
     /// With as many calls at once.

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use toolcell::policy::Grants;
 use toolcell::store::{Approval, Decision, Entry};
 use toolcell::{Answer, CancelToken, Lang, Pending, Person as _, Toolbox, visible};
 
@@ -121,10 +122,14 @@ fn word(decision: Decision) -> &'static str {
     }
 }
 
-/// The names of what is granted.
+/// What is granted.
 fn granted(grants: &Value) -> String {
-    let names: Vec<&str> = grants.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-    if names.is_empty() { "no grants".to_owned() } else { names.join(", ") }
+    match serde_json::from_value::<Grants>(grants.clone()) {
+        Ok(grants) if grants.is_empty() => "no grants".to_owned(),
+        Ok(grants) => visible(&grants.to_string()),
+        // Another version wrote it.
+        Err(_) => visible(&grants.to_string()),
+    }
 }
 
 /// Approves a tool, after asking whoever is there.

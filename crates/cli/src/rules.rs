@@ -76,7 +76,9 @@ impl Rules {
 /// Where the user's file is, or would be.
 pub(crate) fn user_path(places: &PolicyArgs) -> Option<PathBuf> {
     let in_home = || Some(Xdg::new().ok()?.config_dir().join("toolcell").join(FILE));
-    places.config.clone().or_else(in_home)
+    // What the file says of folders holds wherever somebody stands.
+    let whole = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    places.config.as_ref().map(whole).or_else(in_home)
 }
 
 fn user_file(places: &PolicyArgs) -> Result<Option<PolicyFile>, Failure> {

@@ -4,12 +4,13 @@
 //! host would do for it, not claimed.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde_json::Value;
-use toolcell::policy::{Grants, Policy};
+use toolcell::policy::Policy;
 use toolcell::{
     Capability, CreateTool, CreatedBody, DeleteTool, DeletedBody, ListTools, ListedBody, RanBody, ReflectOnTask,
     ReflectedBody, RunTool,
@@ -114,9 +115,9 @@ impl Operation {
     }
 }
 
-/// What a run may do to the world with these grants, and no more than that.
-pub(crate) fn effects(grants: &Grants) -> ToolAnnotations {
-    let has = |capability| grants.has(capability);
+/// What a run may do to the world with what is granted of these, and no more than that.
+pub(crate) fn effects(granted: &BTreeSet<Capability>) -> ToolAnnotations {
+    let has = |capability| granted.contains(&capability);
     let reaches_out = has(Capability::Net) || has(Capability::Tools);
     let changes = reaches_out || has(Capability::Kv) || has(Capability::Files);
     // What is given and nothing else decides what comes out, unless the tool sees the real clock, or real chance.

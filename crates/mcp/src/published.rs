@@ -64,7 +64,7 @@ fn tool(toolbox: &Toolbox, entry: &Entry) -> Result<Option<Tool>, Fault> {
         format!("{} (an approved tool; the code is toolcell://tools/{}/source)", entry.description, entry.id.short());
     let mut tool = Tool::new(format!("{PREFIX}{}", entry.name), description, Arc::new(input));
     tool.output_schema = Some(Arc::clone(Operation::Run.gives()));
-    tool.annotations = Some(effects(&shown.grants));
+    tool.annotations = Some(effects(&shown.grants.names()));
     Ok(Some(tool))
 }
 

@@ -51,6 +51,7 @@ mod review;
 mod text;
 mod told;
 mod turn_away;
+mod ungranted;
 mod vet;
 
 mod exchange;
@@ -92,12 +93,13 @@ pub use toolcell_analysis::{
 pub use toolcell_host::{
     Budget, CallError, CancelToken, ENGINE_VERSION, Ended, GUEST_DIGEST, Grant, Json, JsonError, Kind, Level, LogLine,
     NoOperations, Operation, OperationFailure, Operations, OperationsOfCall, Outcome, Params, PartialSink, Place,
-    Report, Run, SandboxConfig, StartError, Stop, Thrown, Timers, Until, Usage, Warning, WhenFull,
+    Reading, RealClock, Report, Run, SandboxConfig, StartError, Stop, Thrown, Timers, Until, Usage, Warning, WhenFull,
 };
 pub use toolcell_reflection as reflection;
 pub use toolcell_store as store;
 pub use toolcell_tool::{
-    Claims, Draft, DraftError, Example, Expectation, IdPrefix, Lang, Language, NameError, Notes, SOURCE_LIMIT, Status,
+    Access, Callees, Claims, Draft, DraftError, Example, Expectation, FilesGrant, GrantError, HostPattern, IdPrefix,
+    KvGrant, Lang, Language, Method, NameError, NetGrant, NetRequest, Notes, SOURCE_LIMIT, Scheme, SecretGrant, Status,
     ToolId, ToolName, ToolSpec, headline,
 };
 pub use verify::{Proved, Tried, VerifyError, VerifyOptions};

@@ -19,8 +19,9 @@ pub use denial::Denial;
 
 use crate::gate::{Admission, Answer, Context, GateCall, Person, Question};
 use crate::params::{Args, ParamsError, Schema};
-use crate::policy::{ApprovalMode, Grants, Verdict};
+use crate::policy::{ApprovalMode, Grants, Policy, Verdict};
 use crate::toolbox::Toolbox;
+use crate::ungranted;
 use crate::vet::VettedTool;
 
 /// The proof that a call may run: with these arguments, this budget, these grants.
@@ -140,6 +141,7 @@ impl Toolbox {
     ) -> Result<Permit, NotAdmitted> {
         let grants = self.grants(subject, steps);
         pass_quarantine(subject, steps)?;
+        pass_grants(&grants, steps)?;
         let (args, admission) = self.pass_gates(subject, args, purpose, steps)?;
         let decided_by = match subject.tool {
             Some((entry, tool)) => self.approved(entry, tool, &grants, args.params(), purpose, steps)?,
@@ -154,13 +156,15 @@ impl Toolbox {
     fn grants(&self, subject: &Subject<'_>, steps: &mut Vec<Step>) -> Grants {
         // What a draft is granted is what its caller does for it.
         let Some((entry, _)) = subject.tool else { return Grants::default() };
-        for ruling in self.policy.granted_by(entry.id, &entry.name, &entry.tags, subject.asked) {
+        let rulings = self.policy.granted_by(entry.id, &entry.name, &entry.tags, subject.asked);
+        let grants = Policy::together(&rulings);
+        for ruling in rulings {
             let verdict = if ruling.verdict == Verdict::Granted { "grant" } else { "withhold" };
             let reason = ruling.to_string();
             let rule = ruling.rule.unwrap_or_else(|| "grants".to_owned());
             steps.push(Step { stage: "grants", rule, verdict: verdict.to_owned(), reason });
         }
-        self.policy.grants_for(entry.id, &entry.name, &entry.tags, subject.asked)
+        grants
     }
 
     /// Asks the gates. Arguments that one of them changed are checked again.
@@ -238,9 +242,10 @@ impl Toolbox {
             say("allow", "it needs no approval".to_owned());
             return Ok(format!("policy {}", mode.name()));
         };
+        let missing = || ungranted::lines(entry, tool, grants);
         if mode == ApprovalMode::Never {
             say("deny", why.clone());
-            return Err(Denial::unapproved(entry, &why).into());
+            return Err(Denial::unapproved(entry, &why).with_lines(missing()).into());
         }
         let Purpose::Run(person) = purpose else {
             say("ask", why);
@@ -248,7 +253,7 @@ impl Toolbox {
         };
         let Some(person) = person else {
             self.ask_later(store, entry.id, grants)?;
-            return Err(Denial::pending(entry, &why).into());
+            return Err(Denial::pending(entry, &why).with_lines(missing()).into());
         };
         let args = serde_json::from_str(params.as_str()).unwrap_or_default();
         let call = self.gate_call(entry.name.as_str(), Some(entry.id), args);
@@ -264,7 +269,7 @@ impl Toolbox {
             }
             Answer::Later => {
                 self.ask_later(store, entry.id, grants)?;
-                Err(Denial::asked(entry, &why).into())
+                Err(Denial::asked(entry, &why).with_lines(missing()).into())
             }
         }
     }
@@ -295,6 +300,14 @@ impl Toolbox {
         attempt.details.decided_by = Some(by.to_owned());
         store.audit().record(&attempt).map(|_| ())
     }
+}
+
+/// Refuses what is granted and cannot be done.
+fn pass_grants(grants: &Grants, steps: &mut Vec<Step>) -> Result<(), Denial> {
+    ungranted::is_done(grants).inspect_err(|denial| {
+        let (stage, rule, verdict) = ("grants", "version".to_owned(), "deny".to_owned());
+        steps.push(Step { stage, rule, verdict, reason: denial.reason.clone() });
+    })
 }
 
 /// Refuses a tool that must not run, whoever approved it before.

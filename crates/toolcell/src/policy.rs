@@ -9,17 +9,23 @@ mod command;
 mod duplicates;
 mod file;
 mod form;
+mod granting;
 mod grants;
 mod limits;
+mod line;
 mod origin;
 mod problem;
+mod rule;
 mod schema;
 mod settings;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
 use serde_json::Value;
-use toolcell_analysis::Capabilities;
+use toolcell_analysis::{Capabilities, Capability};
 use toolcell_host::Budget;
 use toolcell_store::audit::Contents;
 use toolcell_tool::{Lang, ToolId, ToolName};
@@ -27,15 +33,18 @@ use toolcell_tool::{Lang, ToolId, ToolName};
 use crate::policy::grants::{AllRules, Subject};
 use crate::policy::limits::{Limits, TOOLS};
 use crate::policy::origin::{Held, Stated};
+use crate::policy::problem::FolderAt;
 
 pub use approval::ApprovalMode;
 pub use command::{GateCommand, NamePattern, When};
 pub use duplicates::Duplicates;
 pub use file::PolicyFile;
-pub use grants::{Grants, Ruling, Verdict};
+pub use grants::{Ruling, Verdict};
 pub use limits::{Limit, LimitError, Wanted};
+pub(crate) use line::line;
 pub use origin::{Layer, Origin, Setting};
 pub use problem::{PolicyError, PolicyProblem};
+pub use toolcell_tool::Grants;
 
 /// How often is often, for what is worth making a tool of (the documents say 2 and 3).
 const SEEN_OFTEN: u64 = 2;
@@ -86,6 +95,7 @@ pub struct Policy {
     approval: Held<ApprovalMode>,
     reserved: Vec<Stated<ToolName>>,
     grants: AllRules,
+    folders: Vec<FolderAt>,
     gates: Vec<GateCommand>,
 }
 
@@ -104,6 +114,7 @@ impl Default for Policy {
             approval: Held::built_in(ApprovalMode::default()),
             reserved: Vec::new(),
             grants: AllRules::default(),
+            folders: Vec::new(),
             gates: Vec::new(),
         }
     }
@@ -148,6 +159,7 @@ impl Policy {
             (Layer::Project, Some(rules)) => self.grants.projects.push(rules),
             (_, None) => {}
         }
+        self.folders.extend(file.folders);
         problem::gates_differ(&self.gates, &file.gates)?;
         self.gates.extend(file.gates);
         Ok(())
@@ -176,8 +188,7 @@ impl Policy {
     /// What a tool is granted of what it asks for.
     #[must_use]
     pub fn grants_for(&self, id: ToolId, name: &ToolName, tags: &[String], asked: &Capabilities) -> Grants {
-        let rulings = self.granted_by(id, name, tags, asked).into_iter();
-        Grants::these(rulings.filter(|ruling| ruling.verdict == Verdict::Granted).map(|ruling| ruling.capability))
+        Self::together(&self.granted_by(id, name, tags, asked))
     }
 
     /// Which rule grants or refuses each capability that a tool asks for.
@@ -186,10 +197,28 @@ impl Policy {
         self.grants.rulings(&Subject { id: Some(id), name: Some(&name.folded()), tags }, asked)
     }
 
-    /// All that any rule grants to any tool: no tool gets more.
+    /// What rulings about several capabilities grant together.
+    pub(crate) fn together(rulings: &[Ruling]) -> Grants {
+        let mut grants = Grants::default();
+        for ruling in rulings {
+            grants.take(ruling.capability, &ruling.grants);
+        }
+        grants
+    }
+
+    /// Of what any rule grants something to any tool: no tool gets anything of another capability.
     #[must_use]
-    pub fn most_granted(&self) -> Grants {
-        Grants::these(self.grants.most())
+    pub fn most_granted(&self) -> BTreeSet<Capability> {
+        self.grants.most()
+    }
+
+    /// Refuses to grant a folder in which a store is, or which is in a store, and one that is where the current directory is.
+    /// `real` follows links, where it can.
+    ///
+    /// # Errors
+    /// `policy-invalid`
+    pub(crate) fn is_apart_from(&self, store: &Path, real: impl Fn(&Path) -> PathBuf) -> Result<(), PolicyError> {
+        problem::folders_apart(&self.folders, store, real)
     }
 
     /// What becomes of a tool that does what another one does already.

@@ -67,6 +67,9 @@ pub struct RunRecord {
     /// What it was granted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grants: Option<Value>,
+    /// The seed of its random numbers, in hex, where it was drawn from the system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<String>,
     /// What it used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used: Option<Used>,
@@ -181,6 +184,7 @@ impl<'a> Attempted<'a> {
             result: None,
             decided_by: None,
             grants: None,
+            seed: None,
             used: None,
         };
         let begun = toolbox.recorder().map(|store| {
@@ -245,6 +249,11 @@ impl<'a> Attempted<'a> {
         self.record.grants = Some(permit.grants().to_value()).filter(|_| !permit.grants().is_empty());
         let ran = permit.args().params().as_str();
         self.record.changed = (ran != self.params).then(|| Size::of(ran));
+    }
+
+    /// Notes from which seed its random numbers come, where it is not one that the caller chose.
+    pub(crate) fn has_drawn(&mut self, seed: Option<u64>) {
+        self.record.seed = seed.map(|seed| format!("{seed:016x}"));
     }
 
     /// Notes what the tool left, before gates look at it.

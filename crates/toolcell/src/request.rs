@@ -37,7 +37,8 @@ pub struct CreateTool {
     pub tags: Vec<String>,
     /// The task that it was made for.
     pub generated_from: Option<String>,
-    /// What it asks the host to grant: names of capabilities, or an object whose keys they are.
+    /// What it asks the host to grant: names of capabilities, or an object whose keys they are, each with
+    /// `true` or a list of what it needs of it: `{"net": ["api.example.com"], "timers": true}`.
     #[schemars(with = "Asked")]
     pub capabilities: Value,
     /// What it is expected to do: `{ parameters, result }`, with `throws` (part of an error) or `holds` (an expression of

@@ -2,15 +2,12 @@
 //!
 //! Invariant: each attempt leaves one record and one audit line, also where a line returns early.
 
+mod given;
+
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
 
-use toolcell_analysis::Capability;
-use toolcell_host::{
-    CallError, CancelToken, Json, NoOperations, Operations, Outcome, PartialSink, Report, Run, Stop, Thrown, Timers,
-    WhenFull,
-};
+use toolcell_host::{CallError, CancelToken, Json, Outcome, PartialSink, Report, Run, Stop, Thrown, WhenFull};
 use toolcell_store::audit::Action;
 use toolcell_store::{Entry, Fault, RecordError};
 use toolcell_tool::{Status, ToolId, ToolName};
@@ -20,12 +17,16 @@ use crate::find::FindToolError;
 use crate::gate::{Context, Person, RESULT_WITHHELD};
 use crate::params::{ParamsError, SchemaError};
 use crate::permit::{Denial, NotAdmitted, Permit, Purpose, Step, Subject};
-use crate::policy::{Grants, LimitError, Wanted};
+use crate::policy::{LimitError, Wanted};
 use crate::record::{Attempted, Ended};
 use crate::request::{RequestError, RunTool};
 use crate::review::Seen;
 use crate::toolbox::Toolbox;
+use crate::ungranted;
 use crate::vet::{Refusal, VettedTool};
+
+use given::drawn;
+pub(crate) use given::{key, operations, since_1970};
 
 /// What one run is given besides its request.
 #[derive(Clone)]
@@ -34,7 +35,7 @@ pub struct RunOptions {
     pub caller: String,
     /// Limits, where they are not those of the policy.
     pub limits: Wanted,
-    /// The seed of `Math.random()`.
+    /// The seed of `Math.random()`, for tools that are not granted real random numbers.
     pub seed: u64,
     /// Ends the run from another thread.
     pub cancel: Option<CancelToken>,
@@ -277,7 +278,9 @@ impl Toolbox {
             }
         };
         attempted.is_permitted(&permit);
-        let report = self.call(&entry, tool, &permit, options, &attempted.call_id())?;
+        let random = drawn(permit.grants())?;
+        attempted.has_drawn(random);
+        let report = self.call(&entry, tool, &permit, options, random, &attempted.call_id())?;
         attempted.has_run(&report);
         let seen = self.review(entry.name.as_str(), Some(entry.id), permit, report);
         let Seen { report, context, suppressed, revised_by } = seen.map_err(RunError::Withheld)?;
@@ -334,14 +337,16 @@ impl Toolbox {
         tool: &VettedTool,
         permit: &Permit,
         options: &RunOptions,
+        random: Option<u64>,
         call_id: &str,
     ) -> Result<Report, CallError> {
+        let clock = permit.grants().clock.then(|| self.real_clock());
         let run = Run {
             tool: None,
             call_id,
-            seed: options.seed,
+            seed: random.unwrap_or(options.seed),
             started_at: since_1970(self.now()),
-            clock: None,
+            clock: clock.as_ref(),
             operations: operations(permit.grants()),
             cancel: options.cancel.as_ref(),
             partial: options.partial.as_ref(),
@@ -349,31 +354,13 @@ impl Toolbox {
         };
         let key = key(entry.id, permit.grants());
         let code = self.kept(&key).map_or(Code::Script(tool.script()), Code::Evaluated);
-        self.enter(key, entry.name.as_str(), code, permit, &run)
+        let mut report = self.enter(key, entry.name.as_str(), code, permit, &run)?;
+        ungranted::tell(&mut report, entry, tool, permit.grants(), &self.policy);
+        Ok(report)
     }
 }
 
 /// The limits that a request asks for.
 fn timed(request: &RunTool, options: &RunOptions) -> Wanted {
     Wanted { timeout_ms: request.timeout_ms.or(options.limits.timeout_ms), ..options.limits }
-}
-
-/// The time since 1970, where the virtual clock of a run starts.
-pub(crate) fn since_1970(at: jiff::Timestamp) -> Duration {
-    Duration::try_from(at.duration_since(jiff::Timestamp::UNIX_EPOCH)).unwrap_or_default()
-}
-
-/// What the host does for a tool with these grants.
-pub(crate) fn operations(grants: &Grants) -> &'static dyn Operations {
-    if grants.has(Capability::Timers) { &Timers } else { &NoOperations }
-}
-
-/// The key of a stored tool that was prepared with these grants.
-pub(crate) fn key(id: ToolId, grants: &Grants) -> blake3::Hash {
-    let mut hasher = blake3::Hasher::new_derive_key("toolcell 2026-11 prepared tool");
-    hasher.update(id.as_bytes());
-    for capability in grants.iter() {
-        hasher.update(capability.name().as_bytes()).update(b"\0");
-    }
-    hasher.finalize()
 }

@@ -16,7 +16,7 @@ use crate::cell::Kept;
 use crate::gate::Gates;
 use crate::keeper::Keeper;
 use crate::params::{Schema, SchemaError};
-use crate::policy::Policy;
+use crate::policy::{Policy, PolicyError};
 use crate::record;
 use crate::vet::{Refusal, VettedTool, vet};
 
@@ -58,7 +58,7 @@ pub struct Toolbox {
     pub(crate) keeper: Keeper,
     pub(crate) policy: Policy,
     pub(crate) gates: Gates,
-    clock: fn() -> Timestamp,
+    pub(crate) clock: fn() -> Timestamp,
     pub(crate) cwd: String,
     /// What a draft declares that it takes.
     pub(crate) anything: Schema,
@@ -89,6 +89,9 @@ pub enum ToolboxError {
     /// It cannot be recorded.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// The policy grants the folder of the store.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
 }
 
 impl ToolboxError {
@@ -100,6 +103,7 @@ impl ToolboxError {
             Self::Open(error) => error.code(),
             Self::Fault(error) => error.code(),
             Self::Record(error) => error.code(),
+            Self::Policy(error) => error.code(),
         }
     }
 
@@ -111,6 +115,7 @@ impl ToolboxError {
             Self::Open(error) => error.hint(),
             Self::Fault(error) => error.hint(),
             Self::Record(error) => error.hint(),
+            Self::Policy(error) => error.hint(),
         }
     }
 }
@@ -252,6 +257,8 @@ impl Toolbox {
 
     /// The same with a store.
     fn holding(self, store: Store) -> Result<Self, ToolboxError> {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        self.policy.is_apart_from(store.path(), real)?;
         let toolbox = Self { store: Some(Arc::new(store)), ..self };
         record::close_interrupted(&toolbox)?;
         Ok(toolbox)

@@ -3,13 +3,15 @@
 //! Invariant: a [`VettedTool`] is made here only, and cannot be read from anywhere: what comes off the disk is vetted
 //! again.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use toolcell_analysis::{
     Analysis, Capabilities, Capability, Comparison, Finding, QualityAssessment, Rejection, SafetyAnalysisResult,
     Script, Severity, Shape, analyze,
 };
 use toolcell_store::Scores;
-use toolcell_tool::{Language, ToolSpec};
+use toolcell_tool::{Callees, Endpoint, FolderName, Language, SecretName, SpaceName, ToolSpec};
 
 /// A tool that was analysed: it parses, runs here, has a tool in it, and nothing critical.
 pub struct VettedTool {
@@ -21,6 +23,7 @@ pub struct VettedTool {
     findings: Vec<Finding>,
     comparison: Comparison,
     asked: Capabilities,
+    uses: Capabilities,
 }
 
 /// Why a tool does not run.
@@ -122,23 +125,72 @@ pub fn vet(spec: ToolSpec) -> Result<VettedTool, Refusal> {
     };
     // What works without, in a way that can be repeated, need not be asked for.
     let asked = declared.unwrap_or_else(|| Capabilities::these(capabilities.missing_from(&Capabilities::default())));
-    Ok(VettedTool { spec, script, shape, safety, quality, findings, comparison, asked })
+    Ok(VettedTool { spec, script, shape, safety, quality, findings, comparison, asked, uses: capabilities })
 }
 
-/// What a tool asks for, by the names of capabilities: in a list, or as the keys of an object.
+/// What a tool asks for, by the names of capabilities: in a list, or as the keys of an object, with what it names of each.
 fn declared(capabilities: &Value) -> Result<Option<Capabilities>, String> {
-    let names: Vec<&str> = match capabilities {
+    let asked: Vec<(Capability, BTreeSet<String>)> = match capabilities {
         Value::Null => return Ok(None),
         Value::Array(names) => names
             .iter()
-            .map(|name| name.as_str().ok_or_else(|| format!("{name} is no name of a capability")))
-            .collect::<Result<_, _>>()?,
-        Value::Object(names) => names.keys().map(String::as_str).collect(),
+            .map(|name| {
+                let name = name.as_str().ok_or_else(|| format!("{name} is no name of a capability"))?;
+                Ok((named(name)?, BTreeSet::new()))
+            })
+            .collect::<Result<_, String>>()?,
+        Value::Object(fields) => {
+            let asked = fields.iter().map(|(name, what)| {
+                let capability = named(name)?;
+                Ok(parts(capability, what)?.map(|parts| (capability, parts)))
+            });
+            asked.filter_map(Result::transpose).collect::<Result<_, String>>()?
+        }
         _ => return Err("the capabilities are neither a list nor an object".to_owned()),
     };
-    let found =
-        names.iter().map(|name| Capability::named(name).ok_or_else(|| format!("there is no capability `{name}`")));
-    found.collect::<Result<Vec<_>, _>>().map(|found| Some(Capabilities::these(found)))
+    Ok(Some(Capabilities::naming(asked)))
+}
+
+fn named(name: &str) -> Result<Capability, String> {
+    Capability::named(name).ok_or_else(|| format!("there is no capability `{name}`"))
+}
+
+/// What a tool asks for of a capability: nothing, all, or what it names.
+fn parts(capability: Capability, what: &Value) -> Result<Option<BTreeSet<String>>, String> {
+    let (name, parts) = (capability.name(), capability.parts());
+    let wrong = || {
+        let list = parts.map(|parts| format!(", or a list of {parts}")).unwrap_or_default();
+        format!("`{name}` is {}, it must be `true`{list}", short(what))
+    };
+    match (what, parts) {
+        (Value::Bool(false), _) => Ok(None),
+        (Value::Bool(true), _) => Ok(Some(BTreeSet::new())),
+        (Value::Array(list), Some(_)) if !list.is_empty() => {
+            let texts = list.iter().map(|part| part.as_str().ok_or_else(wrong));
+            let texts: BTreeSet<String> = texts.map(|part| part.map(str::to_owned)).collect::<Result<_, _>>()?;
+            texts.iter().try_for_each(|part| could_be(capability, part))?;
+            Ok(Some(texts))
+        }
+        _ => Err(wrong()),
+    }
+}
+
+/// Refuses what no grant could ever be about.
+fn could_be(capability: Capability, part: &str) -> Result<(), String> {
+    let read = match capability {
+        Capability::Net => Endpoint::parse(part).map(drop),
+        Capability::Kv => SpaceName::parse(part).map(drop),
+        Capability::Files => FolderName::parse(part).map(drop),
+        Capability::Secrets => SecretName::parse(part).map(drop),
+        Capability::Tools => Callees::parse(part).map(drop),
+        Capability::Timers | Capability::Clock | Capability::Random => Ok(()),
+    };
+    read.map_err(|error| format!("`{}`: {error}", capability.name()))
+}
+
+/// So much of a value that a message stays a line.
+fn short(value: &Value) -> String {
+    value.to_string().chars().take(64).collect()
 }
 
 impl VettedTool {
@@ -187,6 +239,11 @@ impl VettedTool {
     #[must_use]
     pub fn asked(&self) -> &Capabilities {
         &self.asked
+    }
+
+    /// What its source uses, as far as the analysis can tell.
+    pub(crate) fn uses(&self) -> &Capabilities {
+        &self.uses
     }
 
     /// What the analysis says of it, in two numbers.

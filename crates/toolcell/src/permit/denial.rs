@@ -37,6 +37,13 @@ impl Denial {
         self.waits.as_deref().copied()
     }
 
+    /// The same, with the lines of a policy that would grant what is asked for and not granted.
+    pub(super) fn with_lines(self, lines: Option<String>) -> Self {
+        let Some(lines) = lines else { return self };
+        let hint = format!("{}; what it asks for and is not granted comes with {lines} in the policy", self.hint);
+        Self { hint, ..self }
+    }
+
     /// Nobody approved a tool, and nobody is there to ask; it is among what people are asked.
     pub(super) fn pending(entry: &Entry, why: &str) -> Self {
         Self::unapproved(entry, why).waiting(Waiting::Approval(entry.id))

@@ -13,7 +13,6 @@ use blake3::Hash;
 use serde::Deserialize as _;
 use toml::Spanned;
 use toml::de::{DeTable, Deserializer};
-use toolcell_analysis::Capability;
 use toolcell_store::audit::Contents;
 use toolcell_tool::{IdPrefix, Lang, TAG_LIMIT, ToolName};
 
@@ -21,11 +20,11 @@ use crate::policy::WhenUnrecorded;
 use crate::policy::approval::ApprovalMode;
 use crate::policy::command::{GATE_TIMEOUT, GateCommand, NamePattern};
 use crate::policy::duplicates::Duplicates;
-use crate::policy::form::{ContentsForm, Form, GateForm, GrantsForm, LangForm, LimitsForm, RuleForm};
-use crate::policy::grants::{Rule, Rules, Scope};
+use crate::policy::form::{ContentsForm, Form, GateForm, GrantsForm, LangForm, LimitsForm};
+use crate::policy::grants::{Rules, Scope};
 use crate::policy::limits::{Limit, PerLimit};
 use crate::policy::origin::{Layer, Stated, keyed};
-use crate::policy::problem::{PolicyError, Reading, shown};
+use crate::policy::problem::{FolderAt, PolicyError, Reading, shown};
 use crate::policy::schema::SCHEMA;
 
 /// The longest file, in bytes. A project's comes from anybody.
@@ -63,6 +62,7 @@ pub struct PolicyFile {
     pub(super) approval: Option<Stated<ApprovalMode>>,
     pub(super) reserved: Vec<Stated<ToolName>>,
     pub(super) grants: Option<Rules>,
+    pub(super) folders: Vec<FolderAt>,
     pub(super) gates: Vec<GateCommand>,
 }
 
@@ -153,6 +153,7 @@ impl Reading<'_> {
             approval: self.stated(form.approval.mode.as_ref(), |mode| mode),
             reserved: self.reserved(&form.names.reserved),
             grants: form.grants.as_ref().map(|grants| self.rules(grants)),
+            folders: self.folders(),
             gates: self.gates(form.gates, hash),
         }
     }
@@ -195,17 +196,17 @@ impl Reading<'_> {
                 rules.push(self.rule(format!("grants.tags.{}", keyed(tag.get_ref())), scope, rule));
             }
         }
+        let mut of_tools = Vec::new();
         for (tool, rule) in &form.tools {
             if let Some(scope) = self.tool(tool) {
-                rules.push(self.rule(format!("grants.tools.{}", keyed(tool.get_ref())), scope, rule));
+                let rule = self.rule(format!("grants.tools.{}", keyed(tool.get_ref())), scope, rule);
+                of_tools.push((tool.span(), rule));
             }
         }
+        of_tools.sort_by_key(|(span, _)| span.start);
+        self.rules_differ(&of_tools);
+        rules.extend(of_tools.into_iter().map(|(_, rule)| rule));
         Rules { origin: self.origin(&grants.span()), rules }
-    }
-
-    fn rule(&self, key: String, scope: Scope, form: &RuleForm) -> Rule {
-        let timers = self.stated(form.timers.as_ref(), |granted| granted);
-        Rule { key, scope, says: timers.into_iter().map(|stated| (Capability::Timers, stated)).collect() }
     }
 
     fn tag(&mut self, tag: &Spanned<String>) -> Option<Scope> {

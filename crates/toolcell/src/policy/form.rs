@@ -6,15 +6,14 @@ use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
-use serde_json::{Value, json};
 use toml::Spanned;
-use toolcell_analysis::Capability;
 use toolcell_host::Budget;
 
 use crate::policy::approval::ApprovalMode;
 use crate::policy::command::{GATE_TIMEOUT, GATE_TIMEOUT_MOST, When};
 use crate::policy::duplicates::Duplicates;
 use crate::policy::limits::{Limit, TOOLS, TOOLS_MOST};
+use crate::policy::rule::RuleForm;
 
 /// What Toolcell may do for the tools that agents write. A file of a project may only narrow what that of the user
 /// allows.
@@ -42,7 +41,7 @@ pub(super) struct Form {
     /// The names of tools.
     pub(super) names: NamesForm,
     /// What tools that ask for it are granted. Nothing by default. The rule of a tool goes before that of a tag, and
-    /// that before the default; where rules of one kind differ, `false` counts.
+    /// that before the default; where rules of one kind differ, what all of them grant counts.
     #[schemars(with = "GrantsForm")]
     pub(super) grants: Option<Spanned<GrantsForm>>,
     /// Commands that are asked before or after a run.
@@ -192,25 +191,6 @@ pub(super) struct GrantsForm {
     /// Granted to a tool, by its name or by its identifier (`dt_` and 8 digits or more).
     #[schemars(with = "BTreeMap<String, RuleForm>")]
     pub(super) tools: BTreeMap<Spanned<String>, RuleForm>,
-}
-
-/// Capabilities, and whether they are granted.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(transform = name_the_others)]
-pub(super) struct RuleForm {
-    /// Waiting: `setTimeout`, `setInterval`.
-    #[schemars(with = "bool")]
-    pub(super) timers: Option<Spanned<bool>>,
-}
-
-/// Makes the capabilities that cannot be granted yet known, and never right.
-fn name_the_others(schema: &mut Schema) {
-    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
-    for capability in Capability::ALL {
-        let never = || json!({ "not": {}, "description": "cannot be granted by this version" });
-        properties.entry(capability.name()).or_insert_with(never);
-    }
 }
 
 /// A command that is asked before or after a run.

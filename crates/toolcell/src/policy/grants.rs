@@ -1,91 +1,31 @@
 //! What tools are granted, and which rule says so.
 //!
 //! Invariant: nothing is granted that the user's file does not grant, and a project's file takes away from that. In one
-//! file the rule of a tool goes before that of a tag, and that before the default; among equals `false` counts.
+//! file the rule of a tool goes before that of a tag, and that before the default; among equals counts what all of them grant.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use serde_json::Value;
-use toolcell_analysis::{Capabilities, Capability};
-use toolcell_tool::{IdPrefix, ToolId, ToolName};
+use toolcell_analysis::{Capabilities, Capability, Need};
+use toolcell_tool::{Grants, IdPrefix, ToolId, ToolName};
 
 use crate::policy::origin::{Origin, Stated};
-
-/// The capabilities that a tool is granted.
-///
-/// # Examples
-/// ```
-/// use toolcell::Capability;
-/// use toolcell::policy::Grants;
-///
-/// let grants = Grants::these([Capability::Timers]);
-/// assert_eq!(grants.to_value(), serde_json::json!({ "timers": true }));
-/// assert_eq!((grants.to_string(), Grants::default().to_string()), ("timers".into(), "nothing".into()));
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct Grants(BTreeSet<Capability>);
-
-impl Grants {
-    /// These.
-    #[must_use]
-    pub fn these(capabilities: impl IntoIterator<Item = Capability>) -> Self {
-        Self(capabilities.into_iter().collect())
-    }
-
-    /// Whether nothing is granted.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Whether it is granted.
-    #[must_use]
-    pub fn has(&self, capability: Capability) -> bool {
-        self.0.contains(&capability)
-    }
-
-    /// Each that is granted.
-    pub fn iter(&self) -> impl Iterator<Item = Capability> {
-        self.0.iter().copied()
-    }
-
-    /// What both grant.
-    #[must_use]
-    pub fn intersect(&self, other: &Self) -> Self {
-        Self(self.0.intersection(&other.0).copied().collect())
-    }
-
-    /// The canonical form, which approvals are bound to: `{}` for nothing.
-    #[must_use]
-    pub fn to_value(&self) -> Value {
-        let mut names: Vec<&str> = self.0.iter().map(|capability| capability.name()).collect();
-        names.sort_unstable();
-        names.into_iter().map(|name| (name.to_owned(), Value::Bool(true))).collect()
-    }
-}
-
-impl fmt::Display for Grants {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_empty() {
-            return f.write_str("nothing");
-        }
-        let names: Vec<&str> = self.0.iter().map(|capability| capability.name()).collect();
-        f.write_str(&names.join(", "))
-    }
-}
 
 /// Whether a tool gets a capability it asks for, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ruling {
     /// The capability.
     pub capability: Capability,
-    /// Whether it is granted.
+    /// Whether something is granted.
     pub verdict: Verdict,
+    /// What exactly; nothing else than of this capability.
+    pub grants: Grants,
     /// The rule that decided, such as `grants.tags.network`; nothing where no rule speaks of it.
     pub rule: Option<String>,
     /// Where that stands.
     pub origin: Origin,
+    /// What the rule grants where the tool asks for something else, so that nothing is granted.
+    pub beside: Option<Grants>,
 }
 
 /// Whether something is granted.
@@ -97,14 +37,61 @@ pub enum Verdict {
     Refused,
 }
 
+impl Verdict {
+    fn of(grants: &Grants) -> Self {
+        if grants.is_empty() { Self::Refused } else { Self::Granted }
+    }
+}
+
 impl fmt::Display for Ruling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { grants, origin, .. } = self;
         let name = self.capability.name();
-        match (self.verdict, &self.rule) {
-            (Verdict::Granted, Some(rule)) => write!(f, "{name} is granted by `{rule}` ({})", self.origin),
-            (Verdict::Granted, None) => write!(f, "{name} is granted ({})", self.origin),
-            (Verdict::Refused, Some(rule)) => write!(f, "{name} is refused by `{rule}` ({})", self.origin),
-            (Verdict::Refused, None) => write!(f, "{name} is not granted by any rule ({})", self.origin),
+        match (self.verdict, &self.rule, &self.beside) {
+            (Verdict::Granted, Some(rule), _) => write!(f, "{grants} is granted by `{rule}` ({origin})"),
+            (Verdict::Granted, None, _) => write!(f, "{grants} is granted ({origin})"),
+            (Verdict::Refused, Some(rule), Some(beside)) => {
+                write!(f, "{beside} is granted by `{rule}` ({origin}), and the tool asks for something else")
+            }
+            (Verdict::Refused, Some(rule), None) => write!(f, "{name} is refused by `{rule}` ({origin})"),
+            (Verdict::Refused, None, _) => write!(f, "{name} is not granted by any rule ({origin})"),
+        }
+    }
+}
+
+impl Ruling {
+    /// What a rule says by itself.
+    fn of_rule(capability: Capability, rule: &Rule, said: &Stated<Grants>) -> Self {
+        Self {
+            capability,
+            verdict: Verdict::of(&said.value),
+            grants: said.value.clone(),
+            rule: Some(rule.key.clone()),
+            origin: said.origin.clone(),
+            beside: None,
+        }
+    }
+
+    fn refused(capability: Capability, origin: &Origin) -> Self {
+        let (verdict, grants, origin) = (Verdict::Refused, Grants::default(), origin.clone());
+        Self { capability, verdict, grants, rule: None, origin, beside: None }
+    }
+
+    /// What both grant. The one that takes something away is named.
+    fn narrowed_by(self, other: Self) -> Self {
+        let both = self.grants.meet(&other.grants);
+        if both == self.grants { self } else { Self { verdict: Verdict::of(&both), grants: both, ..other } }
+    }
+
+    /// No more than a tool asks for, where it says what.
+    fn for_need(self, need: &Need) -> Self {
+        if need.named.is_empty() || self.verdict == Verdict::Refused {
+            return self;
+        }
+        let only = self.grants.only(self.capability, &need.named);
+        match Verdict::of(&only) {
+            Verdict::Granted => Self { grants: only, ..self },
+            Verdict::Refused => Self { verdict: Verdict::Refused, grants: only, beside: Some(self.grants), ..self },
         }
     }
 }
@@ -177,7 +164,8 @@ pub(super) struct Rule {
     /// Its key, such as `grants.tags.network`.
     pub(super) key: String,
     pub(super) scope: Scope,
-    pub(super) says: BTreeMap<Capability, Stated<bool>>,
+    /// What is granted of each capability that the rule speaks of, and nothing else than of that.
+    pub(super) says: BTreeMap<Capability, Stated<Grants>>,
 }
 
 /// The rules of a file that has some.
@@ -190,23 +178,13 @@ pub(super) struct Rules {
 
 impl Rules {
     fn ruling(&self, tool: &Subject<'_>, capability: Capability) -> Ruling {
-        let speaking = self.rules.iter().filter(|rule| rule.scope.covers(tool));
-        let said = speaking.filter_map(|rule| Some((rule, rule.says.get(&capability)?)));
-        let decisive = said.max_by_key(|(rule, said)| (rule.scope.rank(), !said.value));
-        match decisive {
-            None => refused(capability, &self.origin),
-            Some((rule, said)) => Ruling {
-                capability,
-                verdict: if said.value { Verdict::Granted } else { Verdict::Refused },
-                rule: Some(rule.key.clone()),
-                origin: said.origin.clone(),
-            },
-        }
+        let covering = self.rules.iter().filter(|rule| rule.scope.covers(tool));
+        let speaking = covering.filter_map(|rule| Some((rule, rule.says.get(&capability)?)));
+        let closest = speaking.clone().map(|(rule, _)| rule.scope.rank()).max();
+        let decisive = speaking.filter(|(rule, _)| Some(rule.scope.rank()) == closest);
+        let rulings = decisive.map(|(rule, said)| Ruling::of_rule(capability, rule, said));
+        rulings.reduce(Ruling::narrowed_by).unwrap_or_else(|| Ruling::refused(capability, &self.origin))
     }
-}
-
-fn refused(capability: Capability, origin: &Origin) -> Ruling {
-    Ruling { capability, verdict: Verdict::Refused, rule: None, origin: origin.clone() }
 }
 
 /// The rules of all files.
@@ -217,25 +195,21 @@ pub(super) struct AllRules {
 }
 
 impl AllRules {
-    /// What the user's rules say, or else the first project that takes it away.
+    /// What the user's rules say, and what projects leave of it.
     pub(super) fn ruling(&self, tool: &Subject<'_>, capability: Capability) -> Ruling {
-        let Some(user) = &self.user else { return refused(capability, &Origin::BuiltIn) };
-        let first = user.ruling(tool, capability);
-        let narrower = self.projects.iter().map(|rules| rules.ruling(tool, capability));
-        match first.verdict {
-            Verdict::Refused => first,
-            Verdict::Granted => narrower.into_iter().find(|ruling| ruling.verdict == Verdict::Refused).unwrap_or(first),
-        }
+        let Some(user) = &self.user else { return Ruling::refused(capability, &Origin::BuiltIn) };
+        let projects = self.projects.iter().map(|rules| rules.ruling(tool, capability));
+        projects.fold(user.ruling(tool, capability), Ruling::narrowed_by)
     }
 
     pub(super) fn rulings(&self, tool: &Subject<'_>, asked: &Capabilities) -> Vec<Ruling> {
-        asked.iter().map(|(capability, _)| self.ruling(tool, capability)).collect()
+        asked.iter().map(|(capability, need)| self.ruling(tool, capability).for_need(need)).collect()
     }
 
-    /// What any of the user's rules grants to anything; files of projects only take away.
-    pub(super) fn most(&self) -> impl Iterator<Item = Capability> {
+    /// Of what any of the user's rules grants something to anything; files of projects only take away.
+    pub(super) fn most(&self) -> BTreeSet<Capability> {
         let said = self.user.iter().flat_map(|rules| &rules.rules).flat_map(|rule| &rule.says);
-        said.filter(|(_, granted)| granted.value).map(|(capability, _)| *capability)
+        said.filter(|(_, said)| !said.value.is_empty()).map(|(capability, _)| *capability).collect()
     }
 
     /// All rules, the user's first.

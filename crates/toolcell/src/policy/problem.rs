@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::policy::command::GateCommand;
@@ -89,6 +89,40 @@ pub(super) fn gates_differ(there: &[GateCommand], more: &[GateCommand]) -> Resul
     if problems.is_empty() { Ok(()) } else { Err(PolicyError { problems, more: 0 }) }
 }
 
+/// A folder that is granted, and where.
+#[derive(Debug, Clone)]
+pub(super) struct FolderAt {
+    folder: PathBuf,
+    path: Arc<Path>,
+    line: u32,
+    column: u32,
+}
+
+/// Nothing, if each folder is the same one whatever the current directory is, and none is in a store, or has it in it: there
+/// tools would reach what is kept of other tools.
+pub(super) fn folders_apart(
+    folders: &[FolderAt],
+    store: &Path,
+    real: impl Fn(&Path) -> PathBuf,
+) -> Result<(), PolicyError> {
+    let store = real(store);
+    let wrong = folders.iter().filter_map(|at| {
+        let folder = real(&at.folder);
+        let message = if at.folder.is_relative() {
+            let path = at.path.display();
+            format!("where that folder is depends on the current directory: hand in `{path}` by its whole path")
+        } else if folder.starts_with(&store) || store.starts_with(&folder) {
+            let store = store.display();
+            format!("the store is in that folder, or around it ({store}): grant a folder apart from it")
+        } else {
+            return None;
+        };
+        Some(PolicyProblem { path: Arc::clone(&at.path), line: at.line, column: at.column, message })
+    });
+    let problems: Vec<PolicyProblem> = wrong.collect();
+    if problems.is_empty() { Ok(()) } else { Err(PolicyError { problems, more: 0 }) }
+}
+
 /// A file that is being read, and what was found to be wrong with it.
 pub(super) struct Reading<'a> {
     pub(super) layer: Layer,
@@ -97,12 +131,14 @@ pub(super) struct Reading<'a> {
     /// Where lines end.
     ends: Vec<usize>,
     problems: Vec<(usize, String)>,
+    /// The folders that are granted, and where the file says so.
+    pub(super) folders: Vec<(PathBuf, usize)>,
 }
 
 impl<'a> Reading<'a> {
     pub(super) fn new(layer: Layer, text: &'a str, path: &Path) -> Self {
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(end, _)| end).collect();
-        Self { layer, path: Arc::from(path), text, ends, problems: Vec::new() }
+        Self { layer, path: Arc::from(path), text, ends, problems: Vec::new(), folders: Vec::new() }
     }
 
     /// Notes a problem with what stands there.
@@ -121,6 +157,16 @@ impl<'a> Reading<'a> {
 
     pub(super) fn origin(&self, span: &Range<usize>) -> Origin {
         Origin::File { layer: self.layer, path: Arc::clone(&self.path), line: self.place(span.start).0 }
+    }
+
+    /// The folders that are granted.
+    pub(super) fn folders(&mut self) -> Vec<FolderAt> {
+        let folders = std::mem::take(&mut self.folders).into_iter();
+        let at = folders.map(|(folder, offset)| {
+            let (line, column) = self.place(offset);
+            FolderAt { folder, path: Arc::clone(&self.path), line, column }
+        });
+        at.collect()
     }
 
     /// Nothing, or all that was wrong.

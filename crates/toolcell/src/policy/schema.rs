@@ -43,10 +43,6 @@ impl Reading<'_> {
         for (key, mut value) in std::mem::take(table) {
             match of_key(schema, key.get_ref()) {
                 None => self.wrong(&key.span(), unknown(path, key.get_ref(), schema)),
-                Some(never) if never.get("not").is_some() => {
-                    let why = never["description"].as_str().unwrap_or("is not allowed");
-                    self.wrong(&key.span(), format!("`{}` {why}", key.get_ref()));
-                }
                 Some(of_key) => {
                     if self.fits(&below(path, key.get_ref()), &mut value, of_key) {
                         table.insert(key, value);
@@ -60,6 +56,15 @@ impl Reading<'_> {
     /// Whether a value is what its schema wants, after taking out of it what is not.
     fn fits(&mut self, path: &str, value: &mut Spanned<DeValue<'_>>, schema: &Value) -> bool {
         let span = value.span();
+        if let Some(ways) = schema["anyOf"].as_array() {
+            let kind = kind(value.get_ref());
+            if let Some(way) = ways.iter().find(|way| way["type"] == kind) {
+                return self.fits(path, value, way);
+            }
+            let (kind, wanted) = (with_article(kind), ways_said(path, ways));
+            self.wrong(&span, format!("`{path}` is {kind}, it must be {wanted}"));
+            return false;
+        }
         let wanted = schema["type"].as_str().unwrap_or("string");
         let wrong = match (value.get_mut(), wanted) {
             (DeValue::Table(table), "object") => return self.prune(path, &span, table, schema),
@@ -75,6 +80,9 @@ impl Reading<'_> {
                 None => return true,
                 Some(choices) => format!("`{path}` cannot be `{}`{choices}", shown(text)),
             },
+            (DeValue::Boolean(true), "boolean") if schema["enum"][0] == false => {
+                format!("`{path}` cannot be `true`: say what is granted, or `false` for nothing")
+            }
             (DeValue::Boolean(_), "boolean") => return true,
             (other, _) => {
                 format!("`{path}` is {}, it must be {}", with_article(other.type_str()), with_article(wanted))
@@ -98,6 +106,21 @@ impl Reading<'_> {
         // A command without one of its words is another command.
         Some(array.len() == before || schema["items"]["type"] == "object")
     }
+}
+
+/// What JSON Schema calls a value of this kind.
+fn kind<'v>(value: &'v DeValue<'_>) -> &'v str {
+    if let DeValue::Table(_) = value { "object" } else { value.type_str() }
+}
+
+/// What may stand at a place where values of several kinds may.
+fn ways_said(path: &str, ways: &[Value]) -> String {
+    let said = ways.iter().map(|way| match way["enum"].as_array().and_then(|words| words.first()) {
+        Some(word) => format!("`{word}`"),
+        None if way["items"]["type"] == "object" => format!("an array (`[[{path}]]`)"),
+        None => with_article(way["type"].as_str().unwrap_or("string")),
+    });
+    said.collect::<Vec<_>>().join(" or ")
 }
 
 /// Where a key leads to, for messages.
@@ -141,7 +164,7 @@ fn not_among(text: &str, schema: &Value) -> Option<String> {
 fn choices(text: &str, known: &[&str]) -> String {
     let near = known
         .iter()
-        .map(|known| (strsim::osa_distance(&text.to_lowercase(), known), known))
+        .map(|known| (strsim::osa_distance(&text.to_lowercase(), &known.to_lowercase()), known))
         .filter(|(distance, known)| *distance <= (known.len() / 3).max(1))
         .min_by_key(|(distance, _)| *distance);
     let meant = near.map(|(_, near)| format!(", did you mean `{near}`?")).unwrap_or_default();

@@ -2,11 +2,14 @@
 //!
 //! Invariant: what stands here is what [`Policy`]'s other functions go by.
 
+use std::path::PathBuf;
+
+use serde_json::Value;
 use toolcell_analysis::Capability;
 use toolcell_store::audit::Contents;
-use toolcell_tool::Lang;
+use toolcell_tool::{FilesGrant, Grants, KvGrant, Lang, NetGrant, Scheme, SecretGrant};
 
-use crate::policy::grants::{Rule, Verdict};
+use crate::policy::grants::Rule;
 use crate::policy::limits::Limit;
 use crate::policy::origin::{Held, Origin, Setting, listed, quoted};
 use crate::policy::{Policy, WhenUnrecorded};
@@ -79,12 +82,66 @@ impl Policy {
 
     fn grant_setting(&self, key: String, rule: &Rule, capability: Capability) -> Setting {
         let ruling = rule.scope.with_example(|tool| self.grants.ruling(tool, capability));
-        let granted = ruling.verdict == Verdict::Granted;
         let same = self.grants.iter().filter(|other| other.key == rule.key);
         let said = same.filter_map(|other| other.says.get(&capability));
-        let asked = said.filter(|said| said.value && !granted && said.origin.narrows_only());
-        let beyond = asked.map(|said| (said.value.to_string(), said.origin.clone())).collect();
-        Setting { key, value: granted.to_string(), origin: ruling.origin, beyond }
+        let asked = said.filter(|said| said.origin.narrows_only() && !said.value.is_within(&ruling.grants));
+        let beyond = asked.map(|said| (stated(&said.value, capability), said.origin.clone())).collect();
+        Setting { key, value: stated(&ruling.grants, capability), origin: ruling.origin, beyond }
+    }
+}
+
+/// What is granted of a capability as a file would state it, without what holds where nothing is said.
+fn stated(grants: &Grants, capability: Capability) -> String {
+    let mut of = grants.of(capability).to_value();
+    let Some(value) = of.as_object_mut().and_then(|of| of.shift_remove(capability.name())) else {
+        return "false".to_owned();
+    };
+    let unsaid = |index: usize| match capability {
+        Capability::Net => {
+            let grant = grants.net.get(index)?;
+            serde_json::to_value(NetGrant { scheme: Scheme::Https, ..NetGrant::to(grant.host.clone(), grant.scheme) })
+                .ok()
+        }
+        Capability::Kv => serde_json::to_value(KvGrant::to(grants.kv.as_ref()?.space.clone())).ok(),
+        Capability::Files => {
+            let grant = grants.files.get(index)?;
+            serde_json::to_value(FilesGrant::to(grant.name.clone(), PathBuf::new())).ok()
+        }
+        Capability::Secrets => {
+            let grant = grants.secrets.get(index)?;
+            serde_json::to_value(SecretGrant::to(grant.name.clone(), Vec::new())).ok()
+        }
+        _ => None,
+    };
+    match value {
+        Value::Array(items) => {
+            let items = items.into_iter().enumerate().map(|(index, item)| in_toml(item, unsaid(index).as_ref()));
+            format!("[{}]", items.collect::<Vec<_>>().join(", "))
+        }
+        value => in_toml(value, unsaid(0).as_ref()),
+    }
+}
+
+/// The keys by which a grant is told from others: they are always shown.
+const TELLING: [&str; 4] = ["host", "space", "name", "path"];
+
+/// A value as TOML has it in a line, without the fields that are as they are where nothing is said.
+fn in_toml(value: Value, unsaid: Option<&Value>) -> String {
+    match value {
+        Value::Object(fields) => {
+            let is_said = |key: &str, value: &Value| {
+                let same = unsaid.is_some_and(|unsaid| unsaid[key] == *value);
+                !same || TELLING.contains(&key) && !(key == "path" && *value == "/")
+            };
+            let fields = fields.into_iter().filter(|(key, value)| is_said(key, value));
+            let fields = fields.map(|(key, value)| format!("{key} = {}", in_toml(value, None)));
+            format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
+        }
+        Value::Array(items) => {
+            format!("[{}]", items.into_iter().map(|item| in_toml(item, None)).collect::<Vec<_>>().join(", "))
+        }
+        Value::String(text) => quoted(&text),
+        other => other.to_string(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What policy files say, together and alone, and what is said of those that say nothing sound.
 
 mod errors;
+mod grants;
 mod layers;
 mod schema;
 
@@ -34,12 +35,47 @@ mode = "auto-safe"
 reserved = ["bash", "read"]
 [grants.default]
 timers = true
+clock = false
+random = true
+files = false
+[grants.default.kv]
+space = "notes"
+access = "read"
+bytes = 65_536
+keys = 10
+value_bytes = 1_024
 [grants.tags.network]
 timers = true
 [grants.tools.fetch_json]
 timers = true
+kv = false
+tools = ["sum", "avg"]
+[[grants.tools.fetch_json.net]]
+host = "api.example.com"
+scheme = "https"
+ports = [443, 8443]
+methods = ["GET", "POST"]
+path = "/v1"
+addresses = ["10.1.0.0/16"]
+request_bytes = 1_024
+response_bytes = 65_536
+calls = 10
+per_minute = 60
+[[grants.tools.fetch_json.net]]
+host = "*.example.org"
+[[grants.tools.fetch_json.files]]
+name = "data"
+path = "../data"
+access = "read"
+bytes = 1
+read_bytes = 1_048_576
+[[grants.tools.fetch_json.secrets]]
+name = "API_TOKEN"
+hosts = ["api.example.com"]
+into = ["header", "query"]
 [grants.tools.dt_0a0a0a0a]
 timers = false
+tools = "any"
 [[gates]]
 name = "no-secrets"
 command = ["python3", "gate.py"]
@@ -64,8 +100,13 @@ fn name(text: &str) -> ToolName {
     ToolName::parse(text).unwrap()
 }
 
-/// What a tool is granted that asks for timers.
+/// What a tool is granted that asks for timers and for requests.
 fn granted(policy: &Policy, tool: &str, tags: &[&str]) -> Grants {
     let tags: Vec<String> = tags.iter().map(ToString::to_string).collect();
-    policy.grants_for(ToolId::from_bytes([0x0a; 32]), &name(tool), &tags, &Capabilities::these([Capability::Timers]))
+    policy.grants_for(
+        ToolId::from_bytes([0x0a; 32]),
+        &name(tool),
+        &tags,
+        &Capabilities::these([Capability::Timers, Capability::Net]),
+    )
 }

@@ -73,6 +73,7 @@ fn begun(interrupted: &Interrupted, at: Timestamp) -> RunRecord {
         result: None,
         decided_by: None,
         grants: None,
+        seed: None,
         used: None,
     }
 }

@@ -1,5 +1,7 @@
 //! Everything that is wrong with a file is told with its line and column.
 
+use std::path::Path;
+
 use super::{project, user};
 use crate::policy::Policy;
 
@@ -71,15 +73,151 @@ fn a_limit_is_not_above_the_ceiling_of_its_own_file() {
 }
 
 #[test]
-fn a_capability_that_cannot_be_granted_is_named() {
-    check("[grants.default]\nnet = true", "2:1: `net` cannot be granted by this version");
-    check("[grants.tools.x]\nfiles = { read = \"/\" }", "2:1: `files` cannot be granted by this version");
-    check("[grants.tags.x]\nkv = false", "2:1: `kv` cannot be granted by this version");
+fn a_capability_is_granted_by_what_fits_it() {
     check(
         "[grants.default]\ntimer = true",
-        "2:1: `grants.default` has no `timer`, did you mean `timers`? (there are `timers`, `net`, `clock`, `random`, \
-         `kv`, `files`, `secrets`, `tools`)",
+        "2:1: `grants.default` has no `timer`, did you mean `timers`? (there are `timers`, `clock`, `random`, `net`, `kv`, \
+         `files`, `secrets`, `tools`)",
     );
+    check(
+        "[grants.default]\nnet = true",
+        "2:7: `grants.default.net` cannot be `true`: say what is granted, or `false` for nothing",
+    );
+    check(
+        "[grants.tools.x.net]\nhost = \"a.example\"",
+        "1:1: `grants.tools.x.net` is a table, it must be an array (`[[grants.tools.x.net]]`) or `false`",
+    );
+    check("[grants.default]\nkv = \"notes\"", "2:6: `grants.default.kv` is a string, it must be a table or `false`");
+    check("[grants.default]\nnet = []", "2:7: `grants.default.net` is empty, it needs something in it");
+    check(
+        "[grants.default]\ntools = 1",
+        "2:9: `grants.default.tools` is an integer, it must be `\"any\"` or an array or `false`",
+    );
+    check("[grants.default]\ntools = \"all\"", "2:9: `grants.default.tools` cannot be `all` (there are `any`)");
+    check(
+        "[grants.tags.x]\nfiles = [{ read = \"/\" }]",
+        "2:10: `grants.tags.x.files` needs a `name`\n2:10: `grants.tags.x.files` needs a `path`\n\
+         2:12: `grants.tags.x.files` has no `read` (there are `name`, `path`, `access`, `bytes`, `read_bytes`)",
+    );
+}
+
+/// What is wrong with a grant of the network, in the line below its host.
+#[track_caller]
+fn check_net(line: &str, expect: &str) {
+    check(&format!("[[grants.tools.x.net]]\nhost = \"a.example\"\n{line}"), &format!("3:{expect}"));
+}
+
+#[test]
+fn a_grant_of_the_network_says_what_can_be_in_words_that_mean_it() {
+    let host = |host: &str, why: &str| {
+        let text = format!("[[grants.default.net]]\nhost = {host:?}");
+        check(&text, &format!("2:8: `{host}` is no host: {why}"));
+    };
+    host("*", "to grant every host, write `any`");
+    host("*.com", "it covers a whole top-level domain; name two labels at least, or write `any`");
+    host("https://a.example", "it is a URL; write the host alone, and `scheme`, `ports` and `path` beside it");
+    host("127.1", "it reads as an address; write all four numbers of it, in decimal");
+    check("[[grants.default.net]]\ncalls = 1", "1:1: `grants.default.net` needs a `host`");
+    check_net("ports = [0]", "10: `grants.tools.x.net.ports` is 0, it must be 1 to 65535");
+    check_net("path = \"v1\"", "8: `v1` is no path of a URL: it must begin with `/`");
+    check_net(
+        "path = \"/a/../b\"",
+        "8: `/a/../b` is no path of a URL: it has `.`, `..`, a backslash or an encoded slash in it; write where that leads to",
+    );
+    check_net(
+        "methods = [\"GET\", \"post\"]",
+        "19: `grants.tools.x.net.methods` cannot be `post`, did you mean `POST`? (there are `GET`, `HEAD`, `OPTIONS`, `POST`, \
+         `PUT`, `PATCH`, `DELETE`)",
+    );
+    check_net("scheme = \"ftp\"", "10: `grants.tools.x.net.scheme` cannot be `ftp` (there are `https`, `http`)");
+    check_net("addresses = [\"10.0.0.1/8\"]", "14: `10.0.0.1/8` is no range of addresses: the range is `10.0.0.0/8`");
+    check_net("calls = 0", "9: `grants.tools.x.net.calls` is 0, it must be 1 to 1000000");
+    check_net("per_minute = 0", "14: `grants.tools.x.net.per_minute` is 0, it must be 1 to 1000000");
+    check(
+        "[[grants.default.net]]\nhost = \"any\"\naddresses = [\"10.0.0.0/8\"]",
+        "3:14: `any` is no host of private addresses: private addresses are granted to hosts that are named: name them in \
+         place of `any`",
+    );
+}
+
+#[test]
+fn a_secret_has_a_host_and_a_folder_is_not_everything() {
+    let secret = "[[grants.default.secrets]]\nname = \"T\"\n";
+    check(secret, "1:1: `grants.default.secrets` needs a `hosts`");
+    check(&format!("{secret}hosts = []"), "3:9: `grants.default.secrets.hosts` is empty, it needs something in it");
+    check(&format!("{secret}hosts = [\"*\"]"), "3:10: `*` is no host: to grant every host, write `any`");
+    check(
+        "[[grants.default.secrets]]\nname = \"A B\"\nhosts = [\"a.example\"]",
+        "2:8: `A B` is no name of a secret: only ASCII letters, digits, `_` and `-` may be in it",
+    );
+    let folder = |path: &str, more: &str| format!("[[grants.default.files]]\nname = \"d\"\npath = {path:?}\n{more}");
+    let all = "that is the whole file system; name the folder that the tool needs";
+    for everything in ["/", "/srv/..", "/../."] {
+        check(&folder(everything, ""), &format!("3:8: `/` is no folder: {all}"));
+    }
+    check(&folder("", ""), "3:8: `` is no folder: say where it is");
+    check(&folder("~/data", ""), "3:8: `~/data` is taken as it is, nobody expands a `~`: write the whole path");
+    for around in [".", "../config"] {
+        check(
+            &folder(around, "access = \"write\""),
+            "3:8: this policy is in that folder, and a tool could change it: grant a folder below, or `read`",
+        );
+    }
+    check(
+        "[grants.default.kv]\nspace = \"a/b\"",
+        "2:9: `a/b` is no name of a space: only ASCII letters, digits, `_` and `-` may be in it",
+    );
+    check("[grants.default.kv]\nbytes = 1", "1:1: `grants.default.kv` needs a `space`");
+    check(
+        "[grants.default]\ntools = [\"any\"]",
+        "2:10: `any` is no name of a tool here: to grant all tools, write `\"any\"` without a list",
+    );
+}
+
+#[test]
+fn of_one_thing_one_thing_is_said() {
+    check(
+        "[grants.tools.a-b]\ntimers = true\n[grants.tools.A_B]\ntimers = false",
+        "3:15: line 1 says something else of `timers`: `grants.tools.a-b` is the same tool, keep one",
+    );
+    let net = |calls: u32| format!("[[grants.default.net]]\nhost = \"a.example\"\ncalls = {calls}\n");
+    check(
+        &format!("{}{}", net(1), net(2)),
+        "5:8: line 2 grants the same requests with other addresses or caps, keep one of them",
+    );
+    assert!(user(&format!("{}{}", net(1), net(1))).is_ok());
+    let folder = |path: &str| format!("[[grants.default.files]]\nname = \"d\"\npath = {path:?}\n");
+    check(
+        &format!("{}{}", folder("/a"), folder("/b")),
+        "5:8: line 2 grants another folder of this name, give each its own",
+    );
+    let secret = |host: &str| format!("[[grants.default.secrets]]\nname = \"T\"\nhosts = [{host:?}]\n");
+    check(
+        &format!("{}{}", secret("a.example"), secret("b.example")),
+        "5:8: line 2 grants this secret otherwise, say in one table where it may go",
+    );
+    let many: Vec<String> = (0..33).map(|at| format!("[[grants.default.net]]\nhost = \"h{at}.example\"\n")).collect();
+    let error = user(&many.concat()).unwrap_err().to_string();
+    assert!(error.ends_with("`grants.default` grants 33 at once, the limit is 32"), "{error}");
+}
+
+#[test]
+fn the_store_is_in_no_folder_that_is_granted() {
+    let folder = |path: &str| format!("[[grants.default.files]]\nname = \"d\"\npath = {path:?}\n");
+    let same = |path: &Path| path.to_owned();
+    let apart = |path: &str| {
+        let policy = Policy::layered([user(&folder(path)).unwrap()]).unwrap();
+        policy.is_apart_from(Path::new("/srv/store"), same).map_err(|error| error.to_string())
+    };
+    let expect =
+        "config/user.toml:3:8: the store is in that folder, or around it (/srv/store): grant a folder apart from it";
+    for together in ["/srv/store", "/srv", "/srv/store/objects", "/srv/x/../store"] {
+        assert_eq!(apart(together), Err(expect.to_owned()), "{together}");
+    }
+    assert_eq!(apart("/srv/storehouse"), Ok(()));
+    let expect = "config/user.toml:3:8: where that folder is depends on the current directory: hand in `config/user.toml` by its \
+                  whole path";
+    assert_eq!(apart("data"), Err(expect.to_owned()));
 }
 
 #[test]

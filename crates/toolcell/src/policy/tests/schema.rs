@@ -41,6 +41,8 @@ fn it_takes_what_a_file_can_say() {
     check("", true);
     check(ALL, true);
     check("[grants]", true);
+    check("[grants.default]\nnet = false\nkv = false\nfiles = false\nsecrets = false\ntools = false", true);
+    check("[[grants.default.net]]\nhost = \"any\"", true);
     check("[limits]\nmemory_mb = 8\n[ceilings]\nmemory_mb = 1024", true);
 }
 
@@ -54,6 +56,14 @@ fn it_refuses_what_no_file_can_say() {
     check("[store]\ntools = -1", false);
     check("[approval]\nmode = \"sometimes\"", false);
     check("[grants.default]\nnet = true", false);
+    check("[grants.default]\nnet = []", false);
+    check("[[grants.default.net]]\nport = 1", false);
+    check("[[grants.default.net]]\nhost = \"a.example\"\nports = [0]", false);
+    check("[[grants.default.net]]\nhost = \"a.example\"\nmethods = [\"get\"]", false);
+    check("[[grants.default.net]]\nhost = \"a.example\"\nrequest_bytes = 1_099_511_627_777", false);
+    check("[[grants.default.secrets]]\nname = \"T\"", false);
+    check("[grants.default]\ntools = \"all\"", false);
+    check("[grants.default]\ntools = []", false);
     check("[grants.default]\ntimer = true", false);
     check("[grants.tags.x]\ntimers = 1", false);
     check("[[gates]]\nname = \"x\"", false);
@@ -92,6 +102,9 @@ fn every_key_has_a_description() {
             assert!(below["description"].is_string(), "{path}");
             assert_ne!(below.get("default"), Some(&Value::Null), "{path}");
             visit(&path, below);
+        }
+        for way in schema["anyOf"].as_array().into_iter().flatten() {
+            visit(path, way);
         }
         for inner in ["items", "additionalProperties"] {
             if schema[inner].is_object() {

@@ -1,0 +1,68 @@
+//! The line of a policy that would grant what is missing.
+//!
+//! Invariant: it is about one tool, and grants what that tool names and no more; where the tool names nothing, somebody has to
+//! fill it in.
+
+use toolcell_analysis::{Capability, Need};
+use toolcell_tool::{Endpoint, ToolName};
+
+use crate::policy::origin::{keyed, listed, quoted};
+
+/// The line that would grant a capability to a tool, or one for each host, folder or secret that it names.
+pub(crate) fn line(tool: &ToolName, capability: Capability, need: Option<&Need>) -> String {
+    let (key, name) = (format!("grants.tools.{}", keyed(tool.as_str())), capability.name());
+    let named: Vec<&str> = need.iter().flat_map(|need| &need.named).map(String::as_str).collect();
+    let first = || quoted(named.first().copied().unwrap_or("…"));
+    let each = |said: &dyn Fn(&str) -> String| {
+        let parts: &[&str] = if named.is_empty() { &["…"] } else { &named };
+        let lines: Vec<String> =
+            parts.iter().map(|part| format!("`[[{key}.{}]] {}`", capability.name(), said(part))).collect();
+        lines.join(" and ")
+    };
+    match capability {
+        Capability::Timers | Capability::Clock | Capability::Random => format!("`[{key}] {name} = true`"),
+        Capability::Net => each(&host),
+        Capability::Kv => format!("`[{key}.kv] space = {}`", first()),
+        Capability::Files => each(&|name| format!("name = {}, path = \"…\"", quoted(name))),
+        Capability::Secrets => each(&|name| format!("name = {}, hosts = [\"…\"]", quoted(name))),
+        Capability::Tools if named.is_empty() => format!("`[{key}] tools = [\"…\"]`"),
+        Capability::Tools => format!("`[{key}] tools = {}`", listed(&named)),
+    }
+}
+
+fn host(named: &str) -> String {
+    match Endpoint::parse(named) {
+        Ok(Endpoint { host, port: Some(port) }) => format!("host = {}, ports = [{port}]", quoted(&host.to_string())),
+        Ok(Endpoint { host, port: None }) => format!("host = {}", quoted(&host.to_string())),
+        Err(_) => format!("host = {}", quoted(named)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(capability: Capability, named: &[&str], expect: &str) {
+        let need = Need { named: named.iter().map(ToString::to_string).collect(), unknown: false };
+        assert_eq!(line(&ToolName::parse("fetch-json").unwrap(), capability, Some(&need)), expect);
+    }
+
+    #[test]
+    fn the_line_names_what_the_tool_names() {
+        check(Capability::Timers, &[], "`[grants.tools.fetch-json] timers = true`");
+        check(Capability::Net, &[], "`[[grants.tools.fetch-json.net]] host = \"…\"`");
+        check(
+            Capability::Net,
+            &["a.example", "b.example:8443"],
+            "`[[grants.tools.fetch-json.net]] host = \"a.example\"` and \
+             `[[grants.tools.fetch-json.net]] host = \"b.example\", ports = [8443]`",
+        );
+        check(Capability::Kv, &["notes"], "`[grants.tools.fetch-json.kv] space = \"notes\"`");
+        check(Capability::Files, &["in"], "`[[grants.tools.fetch-json.files]] name = \"in\", path = \"…\"`");
+        check(Capability::Secrets, &["T"], "`[[grants.tools.fetch-json.secrets]] name = \"T\", hosts = [\"…\"]`");
+        check(Capability::Tools, &["a", "b"], "`[grants.tools.fetch-json] tools = [\"a\", \"b\"]`");
+        check(Capability::Tools, &[], "`[grants.tools.fetch-json] tools = [\"…\"]`");
+        check(Capability::Net, &["x\"\n]"], "`[[grants.tools.fetch-json.net]] host = \"x\\\"\\n]\"`");
+    }
+}

@@ -1,0 +1,133 @@
+//! What is granted in detail, and how it is told.
+
+use std::collections::BTreeSet;
+
+use toolcell_analysis::{Capabilities, Capability};
+use toolcell_tool::ToolId;
+
+use super::{ALL, name, policy, user};
+use crate::policy::{Policy, Ruling, Verdict};
+
+const ID: ToolId = ToolId::from_bytes([0x0b; 32]);
+
+/// What is ruled about one capability that `x` asks for, by name or as a whole.
+fn ruled(policy: &Policy, capability: Capability, named: &[&str]) -> Ruling {
+    let named: BTreeSet<String> = named.iter().map(ToString::to_string).collect();
+    let asked = Capabilities::naming([(capability, named)]);
+    policy.granted_by(ID, &name("x"), &["one".to_owned(), "two".to_owned()], &asked).remove(0)
+}
+
+#[track_caller]
+fn check(of_user: &str, of_project: &str, named: &[&str], expect: &str) {
+    let said = ruled(&policy(of_user, of_project), Capability::Net, named).to_string();
+    assert_eq!(said.replace("config/user.toml", "U").replace("project/toolcell.toml", "P"), expect);
+}
+
+fn net(of: &str, host: &str, more: &str) -> String {
+    format!("[[grants.{of}.net]]\nhost = \"{host}\"\n{more}\n")
+}
+
+#[test]
+fn a_project_narrows_what_the_user_grants() {
+    let wide = net("default", "*.example.com", "methods = [\"GET\", \"POST\"]\ncalls = 50");
+    let (rule, project) = ("`grants.default` (user U:2)", "`grants.default` (project P:2)");
+    let whole = "net (GET, POST https://*.example.com, at most 50 requests a run)";
+    check(&wide, "", &[], &format!("{whole} is granted by {rule}"));
+    check(
+        &wide,
+        &net("default", "any", "methods = [\"GET\", \"POST\", \"PUT\"]"),
+        &[],
+        &format!("{whole} is granted by {rule}"),
+    );
+    check(
+        &wide,
+        &net("default", "a.example.com", "path = \"/v1\""),
+        &[],
+        &format!("net (GET https://a.example.com/v1, at most 50 requests a run) is granted by {project}"),
+    );
+    check(&wide, &net("default", "other.example", ""), &[], &format!("net is refused by {project}"));
+    check(&wide, "[grants.default]\nnet = false", &[], &format!("net is refused by {project}"));
+    check(&wide, "[grants.default]\ntimers = true", &[], "net is not granted by any rule (project P:1)");
+    check("", &wide, &[], "net is not granted by any rule (built-in)");
+}
+
+#[test]
+fn a_tool_gets_no_more_than_it_asks_for() {
+    let wide = net("default", "*.example.com", "ports = [443, 8443]");
+    let rule = "`grants.default` (user U:2)";
+    check(
+        &wide,
+        "",
+        &["a.example.com:8443"],
+        &format!("net (GET, HEAD https://a.example.com:8443) is granted by {rule}"),
+    );
+    check(
+        &wide,
+        "",
+        &["other.example"],
+        &format!(
+            "net (GET, HEAD https://*.example.com:443,8443) is granted by {rule}, and the tool asks for something else"
+        ),
+    );
+    assert_eq!(ruled(&policy(&wide, ""), Capability::Net, &["other.example"]).verdict, Verdict::Refused);
+    let kept = policy("[grants.default.kv]\nspace = \"notes\"", "");
+    assert_eq!(ruled(&kept, Capability::Kv, &["notes"]).verdict, Verdict::Granted);
+    assert_eq!(ruled(&kept, Capability::Kv, &["others"]).verdict, Verdict::Refused);
+}
+
+#[test]
+fn of_rules_that_are_as_close_what_all_of_them_grant_counts() {
+    let both = net("tags.one", "any", "") + &net("tags.two", "a.example", "");
+    check(&both, "", &[], "net (GET, HEAD https://a.example) is granted by `grants.tags.two` (user U:5)");
+    let closer = both + &net("tools.x", "b.example", "") + "[grants.default]\nnet = false\n";
+    check(&closer, "", &[], "net (GET, HEAD https://b.example) is granted by `grants.tools.x` (user U:8)");
+    let apart = net("tags.one", "b.example", "") + &net("tags.two", "a.example", "");
+    check(&apart, "", &[], "net is refused by `grants.tags.two` (user U:5)");
+}
+
+#[test]
+fn a_file_with_everything_grants_everything() {
+    let policy = Policy::layered([user(ALL).unwrap()]).unwrap();
+    assert_eq!(policy.most_granted().len(), 7, "{:?}", policy.most_granted());
+    let asked = Capabilities::these(Capability::ALL);
+    let grants = policy.grants_for(ID, &name("Fetch-JSON"), &[], &asked);
+    assert_eq!(
+        grants.to_string(),
+        "net (GET, POST https://api.example.com:443,8443/v1 at 10.1.0.0/16, at most 1024 \
+         bytes up, at most 65536 bytes down, at most 10 requests a run, at most 60 requests a minute; GET, HEAD https://*.example.org), timers, random, \
+         files (read data at data, at most 1048576 bytes read), secrets (API_TOKEN in header, query to api.example.com), \
+         tools (avg, sum)"
+    );
+}
+
+#[test]
+fn what_is_granted_is_shown_as_a_file_would_state_it() {
+    let policy = Policy::layered([user(ALL).unwrap()]).unwrap();
+    let row = |key: &str| policy.origins().into_iter().find(|setting| setting.key == key).unwrap().value;
+    assert_eq!(
+        row("grants.tools.fetch_json.net"),
+        "[{ host = \"api.example.com\", ports = [443, 8443], methods = [\"GET\", \"POST\"], \
+         path = \"/v1\", addresses = [\"10.1.0.0/16\"], request_bytes = 1024, response_bytes = 65536, calls = 10, \
+         per_minute = 60 }, { host = \"*.example.org\" }]"
+    );
+    assert_eq!(
+        row("grants.default.kv"),
+        "{ space = \"notes\", access = \"read\", bytes = 65536, keys = 10, value_bytes = 1024 }"
+    );
+    assert_eq!(row("grants.tools.fetch_json.kv"), "false");
+    assert_eq!(
+        row("grants.tools.fetch_json.files"),
+        "[{ name = \"data\", path = \"data\", bytes = 1, read_bytes = 1048576 }]"
+    );
+    assert_eq!(
+        row("grants.tools.fetch_json.secrets"),
+        "[{ name = \"API_TOKEN\", hosts = [\"api.example.com\"], into = [\"header\", \"query\"] }]"
+    );
+    assert_eq!(row("grants.tools.fetch_json.tools"), "[\"avg\", \"sum\"]");
+    assert_eq!(row("grants.tools.dt_0a0a0a0a.tools"), "\"any\"");
+    // What is shown can be read again.
+    for (key, capability) in [("net", "net"), ("files", "files"), ("secrets", "secrets"), ("tools", "tools")] {
+        let text = format!("[grants.default]\n{capability} = {}", row(&format!("grants.tools.fetch_json.{key}")));
+        user(&text).unwrap();
+    }
+}

@@ -1,0 +1,195 @@
+//! Grants in detail: what somebody approves is what is granted, and who lacks a grant is told which line would give it.
+
+use serde_json::{Value, json};
+use toolcell::store::Decision;
+use toolcell::{RunOptions, RunTool, Standing, Toolbox, ToolboxConfig};
+
+use super::{Host, refused, request, value};
+
+const FETCH: &str = "const execute = async ({ url }) => (await fetch(url)).status";
+const NET: &str = "[[grants.tools.fetch_it.net]]\nhost = \"*.example.com\"\n";
+
+/// A host with a tool that asks for this.
+fn host(policy: &str, code: &str, asked: &Value) -> Host {
+    let host = Host::under(policy);
+    make(&host, code, asked);
+    host
+}
+
+fn make(host: &Host, code: &str, asked: &Value) {
+    let fields = json!({ "name": "fetch_it", "description": "a tool", "code": code, "capabilities": asked });
+    host.create(&fields).unwrap();
+}
+
+fn auto(policy: &str) -> String {
+    format!("[approval]\nmode = \"auto\"\n{policy}")
+}
+
+/// What a run fails with that lacks something.
+#[track_caller]
+fn lacks(policy: &str, code: &str, asked: &Value, expect: &str) {
+    let host = host(&auto(policy), code, asked);
+    let failed =
+        host.run("fetch_it", &json!({ "url": "https://a.example.com/" })).unwrap().value().unwrap_err().to_string();
+    assert!(failed.ends_with(expect), "{failed}");
+}
+
+#[test]
+fn an_error_names_the_missing_grant_and_the_line_that_would_give_it() {
+    let needs = "it needs the grant `net`, which this call does not have; ";
+    let none = "net is not granted by any rule (user toolcell.toml:1), and ";
+    let line = "`[[grants.tools.fetch_it.net]] host = \"a.example.com\"` in the policy would give it";
+    let asked = json!({ "net": ["a.example.com"] });
+    lacks("[grants]", FETCH, &asked, &format!("{needs}{}{line}", none.replace(":1", ":3")));
+    lacks("", FETCH, &asked, &format!("{needs}{}{line}", none.replace("user toolcell.toml:1", "built-in")));
+    lacks(
+        "[grants.default]\nnet = false",
+        FETCH,
+        &asked,
+        &format!("{needs}net is refused by `grants.default` (user toolcell.toml:4), and {line}"),
+    );
+    lacks(
+        "[[grants.default.net]]\nhost = \"b.example.com\"",
+        FETCH,
+        &asked,
+        &format!(
+            "{needs}net (GET, HEAD https://b.example.com) is granted by `grants.default` (user toolcell.toml:4), and the tool \
+             asks for something else, and {line}"
+        ),
+    );
+    // What the tool does not say, its source may.
+    let here = "const execute = async () => (await fetch('https://b.example.com/x')).status";
+    lacks(
+        "",
+        here,
+        &json!(["net"]),
+        "`[[grants.tools.fetch_it.net]] host = \"b.example.com\"` in the policy would give it",
+    );
+    lacks("", FETCH, &json!(["net"]), "`[[grants.tools.fetch_it.net]] host = \"…\"` in the policy would give it");
+    lacks(
+        NET,
+        FETCH,
+        &json!([]),
+        &format!("{needs}the tool does not ask for it: make it anew with `net` in its `capabilities`"),
+    );
+}
+
+#[test]
+fn a_tool_cannot_have_another_line_said_than_its_own() {
+    let forged = "const execute = () => { throw new Error('it needs the grant `timers`, or `[grants.default]`') }";
+    let asked = json!(["timers"]);
+    let told = "timers is not granted by any rule (built-in), and `[grants.tools.fetch_it] timers = true` in the policy would give it";
+    lacks("", forged, &asked, told);
+    lacks("[grants.default]\ntimers = true", forged, &asked, "or `[grants.default]`");
+    lacks("", "const execute = () => { throw new Error('it needs the grant `moon`') }", &asked, "the grant `moon`");
+}
+
+#[test]
+fn who_waits_for_an_approval_is_told_what_is_not_granted() {
+    let host = host("", FETCH, &json!({ "net": ["a.example.com"], "timers": true }));
+    let hint = host.run("fetch_it", &json!({ "url": "x" })).unwrap_err().hint().into_owned();
+    let lines = "`[[grants.tools.fetch_it.net]] host = \"a.example.com\"` and `[grants.tools.fetch_it] timers = true`";
+    assert!(hint.contains("approvals grant") && hint.contains(lines), "{hint}");
+}
+
+#[test]
+fn what_this_version_cannot_do_is_said_before_anybody_is_asked() {
+    let host = host(NET, FETCH, &json!({ "net": ["a.example.com"] }));
+    let ran = host.run("fetch_it", &json!({ "url": "https://a.example.com/" }));
+    assert_eq!(refused(ran), ("permission-denied", "this version cannot grant `net`".to_owned()));
+    let asked: RunTool = request(&json!({ "tool_name": "fetch_it", "parameters": { "url": "x" } }));
+    let steps = host.toolbox().explain(&asked, &RunOptions::default()).steps;
+    let steps: Vec<(&str, &str, &str)> =
+        steps.iter().map(|step| (step.stage, step.verdict.as_str(), step.reason.as_str())).collect();
+    let granted = "net (GET, HEAD https://a.example.com) is granted by `grants.tools.fetch_it` (user toolcell.toml:2)";
+    assert!(steps.contains(&("grants", "grant", granted)), "{steps:?}");
+    assert_eq!(steps.last().unwrap(), &("grants", "deny", "this version cannot grant `net`"));
+}
+
+#[test]
+fn an_approval_is_of_exactly_what_is_granted() {
+    let mut host = host(NET, FETCH, &json!({ "net": ["a.example.com"] }));
+    let question = host.toolbox().question("fetch_it").unwrap();
+    let told = question.approving.unwrap().told(toolcell::Lang::En);
+    assert!(told.contains(&"  asks for: net (a.example.com)".to_owned()), "{told:?}");
+    assert!(told.contains(&"  is granted: net (GET, HEAD https://a.example.com)".to_owned()), "{told:?}");
+    let decided = host.toolbox().decide("fetch_it", Decision::Approved, "me").unwrap();
+    assert_eq!(decided.grants.to_value()["net"][0]["calls"], 100);
+    assert!(matches!(host.toolbox().show("fetch_it", None).unwrap().standing, Standing::Approved));
+    // The same in other words is the same; more of it is another question.
+    host.ruled(&format!("{NET}calls = 100\nmethods = [\"HEAD\", \"GET\"]"));
+    assert!(matches!(host.toolbox().show("fetch_it", None).unwrap().standing, Standing::Approved));
+    host.ruled(&format!("{NET}calls = 101"));
+    assert!(matches!(host.toolbox().show("fetch_it", None).unwrap().standing, Standing::Unapproved { .. }));
+}
+
+#[test]
+fn what_a_tool_asks_for_could_be_granted() {
+    let wrong = |asked: Value, expect: &str| {
+        let host = Host::new();
+        let fields = json!({ "name": "fetch_it", "description": "a tool", "code": FETCH, "capabilities": asked });
+        let error = host.create(&fields).unwrap_err();
+        assert_eq!((error.code(), error.to_string()), ("capabilities-invalid", expect.to_owned()));
+    };
+    wrong(json!({ "net": ["*"] }), "`net`: `*` is no host: to grant every host, write `any`");
+    wrong(json!({ "net": [] }), "`net` is [], it must be `true`, or a list of hosts");
+    wrong(json!({ "net": [1] }), "`net` is [1], it must be `true`, or a list of hosts");
+    wrong(json!({ "net": ["a.example:0"] }), "`net`: `a.example:0` is no host: its port must be 1 to 65535");
+    wrong(json!({ "timers": ["x"] }), "`timers` is [\"x\"], it must be `true`");
+    wrong(
+        json!({ "kv": ["a b"] }),
+        "`kv`: `a b` is no name of a space: only ASCII letters, digits, `_` and `-` may be in it",
+    );
+    wrong(json!({ "moon": true }), "there is no capability `moon`");
+    let host = host("", "const execute = () => 1", &json!({ "timers": false }));
+    assert!(host.toolbox().show("fetch_it", None).unwrap().asked.is_empty());
+}
+
+#[test]
+fn a_store_is_in_no_folder_that_a_policy_grants() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("objects");
+    for granted in [folder.path(), &inside, folder.path().parent().unwrap()] {
+        let text = format!("[[grants.default.files]]\nname = \"d\"\npath = {granted:?}\n");
+        let path = std::path::Path::new("toolcell.toml");
+        let file = toolcell::PolicyFile::parse(toolcell::policy::Layer::User, &text, path).unwrap();
+        let policy = toolcell::Policy::layered([file]).unwrap();
+        let error = Toolbox::open(folder.path(), ToolboxConfig { policy, ..ToolboxConfig::default() }).err().unwrap();
+        assert_eq!(error.code(), "policy-invalid");
+        assert!(error.to_string().starts_with("toolcell.toml:3:8: the store is in that folder"), "{error}");
+    }
+}
+
+#[test]
+fn real_chance_is_drawn_anew_for_each_run_and_recorded() {
+    let code = "const execute = () => [Math.random(), Math.random()]";
+    let twice = |host: &Host| [(); 2].map(|()| value(&host.run("fetch_it", &json!({})).unwrap()));
+    let real = host(&auto("[grants.default]\nrandom = true"), code, &json!(["random"]));
+    let [one, two] = twice(&real);
+    assert_ne!(one, two);
+    let seeds: Vec<_> = real.lines().iter().filter_map(|line| real.record(line)?.seed).collect();
+    assert!(seeds.len() == 2 && seeds[0] != seeds[1] && seeds.iter().all(|seed| seed.len() == 16), "{seeds:?}");
+    // A run from that seed gives the same numbers.
+    let plain = host(&auto(""), code, &json!(["random"]));
+    let seed = u64::from_str_radix(&seeds[0], 16).unwrap();
+    let fields = json!({ "tool_name": "fetch_it", "parameters": {} });
+    let again = plain.run_as(&fields, &RunOptions { seed, ..RunOptions::default() }).unwrap();
+    assert_eq!(value(&again), one);
+    let [one, two] = twice(&plain);
+    assert_eq!(one, two);
+    assert!(plain.lines().iter().filter_map(|line| plain.record(line)).all(|record| record.seed.is_none()));
+}
+
+#[test]
+fn the_real_clock_is_that_of_the_host_and_what_it_said_is_reported() {
+    let code = "const execute = () => { const t = Date.now(); for (let n = 0; n < 1e6; n++); return Date.now() - t }";
+    let real = host(&auto("[grants.default]\nclock = true"), code, &json!(["clock"]));
+    let ran = real.run("fetch_it", &json!({})).unwrap();
+    // The clock of this host stands still.
+    assert_eq!(value(&ran), 0);
+    let [reading] = ran.report.readings[..] else { panic!("{:?}", ran.report.readings) };
+    assert_eq!((reading.at.as_secs(), reading.times >= 2), (1_771_405_200, true));
+    let plain = host(&auto(""), code, &json!(["clock"]));
+    let ran = plain.run("fetch_it", &json!({})).unwrap();
+    assert!(value(&ran).as_u64().unwrap() > 0 && ran.report.readings.is_empty());
+}
