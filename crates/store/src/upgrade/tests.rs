@@ -65,6 +65,8 @@ fn in_format_1(path: &Path) {
         connection.execute_batch(&format!("INSERT INTO main.{table} SELECT * FROM new.{table}")).unwrap();
     }
     connection.pragma_update(None, "user_version", 1).unwrap();
+    // As every index has been since the first one: to change that while others come is a race.
+    connection.pragma_update(None, "journal_mode", "wal").unwrap();
     drop(connection);
     for ending in ["-wal", "-shm"] {
         let _ = std::fs::remove_file(path.join(format!("index.sqlite{ending}")));
