@@ -161,8 +161,10 @@ impl Store {
 
     /// Leaves a run that has ended to be put into the index later.
     pub(crate) fn settle_later(&self, slot: Slot, kept: Kept) {
+        // Counted before it waits: whoever settles it meanwhile takes it off the count.
+        let before = self.unsettled.count.fetch_add(1, Ordering::SeqCst);
         self.unsettled.waiting().push(Ended { slot, kept });
-        if self.unsettled.count.fetch_add(1, Ordering::SeqCst) + 1 >= WAITING {
+        if before + 1 >= WAITING {
             self.settle_first();
         }
     }
