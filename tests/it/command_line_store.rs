@@ -71,7 +71,12 @@ fn gc_says_what_it_would_collect_and_what_it_did() {
     let collected = on(&shelf, &["gc", "--json"]).json();
     assert_eq!((&collected["dry_run"], &collected["objects"]), (&json!(false), &json!(3)));
     assert_eq!(collected["bytes"], planned["bytes"]);
-    check(&on(&shelf, &["gc"]), 0, "0 objects, 0 bytes, 0 run records, and 0 unfinished files are collected\n", "");
+    check(
+        &on(&shelf, &["gc"]),
+        0,
+        "0 objects, 0 bytes, 0 run records, 0 expired values, and 0 unfinished files are collected\n",
+        "",
+    );
     assert_eq!(on(&shelf, &["audit", "--action", "gc", "--json"]).out.lines().count(), 3);
     for age in ["-3d", "soon", "", "1 fortnight"] {
         assert_eq!(on(&shelf, &["gc", &format!("--older-than={age}")]).status, 2, "{age}");
@@ -210,9 +215,9 @@ fn doctor_looks_at_the_store_as_well() {
     let answer = on(&shelf, &["doctor", "--image", "bounded", "--json"]).json();
     assert_eq!(answer["store"]["health"]["problems"][0]["wrong"], "its source is lost");
 
-    fs::write(shelf.path().join("toolcell-store"), "toolcell store, format 4\n").unwrap();
+    fs::write(shelf.path().join("toolcell-store"), "toolcell store, format 5\n").unwrap();
     let done = doctor(&shelf);
-    assert!(done.status == 6 && done.out.contains("it has format 4, and this one reads format 3"), "{}", done.out);
+    assert!(done.status == 6 && done.out.contains("it has format 5, and this one reads format 4"), "{}", done.out);
     fs::write(shelf.path().join("toolcell-store"), "a shopping list\n").unwrap();
     assert_eq!(doctor(&shelf).status, 6);
 

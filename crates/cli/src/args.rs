@@ -139,7 +139,7 @@ pub(crate) enum Command {
     Doctor(SandboxArgs),
     /// Look at everything in the store, and mend it
     Fsck(FsckArgs),
-    /// Collect what was deleted a while ago, and what nothing refers to
+    /// Collect what was deleted a while ago, what nothing refers to, and what has expired
     Gc(GcArgs),
     /// Write tools into one file
     Export(ExportArgs),

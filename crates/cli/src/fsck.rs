@@ -97,6 +97,7 @@ struct Gone {
     bytes: u64,
     unfinished: u64,
     records: u64,
+    expired: u64,
 }
 
 #[derive(Serialize)]
@@ -118,9 +119,9 @@ pub(crate) fn gc(args: &GcArgs, dir: &Path, json: bool, streams: &mut Streams<'_
             name: name.to_string(),
             id: id.to_string(),
         };
-        let Collected { objects, bytes, unfinished, records, .. } = collected;
+        let Collected { objects, bytes, unfinished, records, expired, .. } = collected;
         let names = collected.names.iter().map(name).collect();
-        let gone = Gone { dry_run: args.dry_run, names, objects, bytes, unfinished, records };
+        let gone = Gone { dry_run: args.dry_run, names, objects, bytes, unfinished, records, expired };
         writeln!(streams.output, "{}", serde_json::to_string(&gone).map_err(std::io::Error::from)?)?;
     } else {
         let (would, have) = if args.dry_run { ("would collect", "would be") } else { ("collected", "are") };
@@ -130,8 +131,8 @@ pub(crate) fn gc(args: &GcArgs, dir: &Path, json: bool, streams: &mut Streams<'_
         let (objects, bytes) = (collected.objects, size(collected.bytes));
         writeln!(
             streams.output,
-            "{objects} objects, {bytes}, {} run records, and {} unfinished files {have} collected",
-            collected.records, collected.unfinished
+            "{objects} objects, {bytes}, {} run records, {} expired values, and {} unfinished files {have} collected",
+            collected.records, collected.expired, collected.unfinished
         )?;
     }
     Ok(Exit::Done)

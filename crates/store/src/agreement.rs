@@ -12,6 +12,7 @@ use crate::fsck::Health;
 use crate::index::{FILE, Index, has_our_tables};
 use crate::objects::{Found, Objects};
 use crate::rebuild::Old;
+use crate::spaces;
 use crate::store::{joined, stored};
 use crate::version::{Event, Version};
 
@@ -34,6 +35,7 @@ pub(crate) fn agreement(index: &Index, objects: &Objects, health: &mut Health) -
         health.unsynced = transaction.query_row("SELECT count(*) FROM unsynced", [], |row| row.get(0))?;
         versions_agree(transaction, objects, health)?;
         tools_agree(transaction, health)?;
+        spaces::agree(transaction, health)?;
         Ok(Old::Whole)
     })
 }

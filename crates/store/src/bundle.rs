@@ -9,7 +9,8 @@
 //! under version control, and the same tools give the same bytes. Nothing of it is compressed, so it is never larger than
 //! it looks.
 //!
-//! Invariant: a bundle says what tools are, not how far they are trusted: no status, no usage, no approval is in it.
+//! Invariant: a bundle says what tools are, not how far they are trusted: no status, no usage, no approval is in it. Nor is
+//! what they keep in spaces of keys and values: that is of this store.
 
 use std::io::Write;
 

@@ -1,7 +1,7 @@
 //! The directory of a store: the one place where a path becomes an authority.
 //!
 //! ```text
-//! toolcell-store   the format, in words: `toolcell store, format 3`
+//! toolcell-store   the format, in words: `toolcell store, format 4`
 //! objects/ab/cd…   immutable blobs under their blake3 hash
 //! index.sqlite     what changes, and what finds things fast
 //! logs/            the audit log
@@ -26,7 +26,7 @@ use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, MetadataExt as _, OpenOpt
 use crate::error::Fault;
 
 /// The format that this version reads and writes. Older ones are upgraded where the store can be written.
-pub(crate) const FORMAT: u32 = 3;
+pub(crate) const FORMAT: u32 = 4;
 const FORMAT_FILE: &str = "toolcell-store";
 const FORMAT_WORDS: &str = "toolcell store, format ";
 /// Nobody else reads what tools and their users wrote.

@@ -99,8 +99,8 @@ pub enum Mending {
 ///
 /// With [`Mending::Repair`], objects that are not what their name says are put aside, and an index that is damaged or
 /// does not agree with the objects is made anew from them; nobody else may have the store open then. Usage, status,
-/// approvals and records are taken over from the old index where it can be read; from one that SQLite calls damaged no
-/// approvals are.
+/// approvals, records and what tools keep in spaces are taken over from the old index where it can be read; from one that
+/// SQLite calls damaged no approvals are.
 ///
 /// # Errors
 /// Those of opening a store, and of the disk. What is wrong with what is stored is no error but the answer.

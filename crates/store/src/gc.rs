@@ -15,6 +15,7 @@ use toolcell_tool::{ToolId, ToolName};
 use crate::error::Fault;
 use crate::objects::Name;
 use crate::records::RUN;
+use crate::spaces;
 use crate::store::{Store, parsed};
 use crate::version::Event;
 
@@ -43,12 +44,14 @@ pub struct Collected {
     pub unfinished: u64,
     /// Records of runs.
     pub records: u64,
+    /// Pairs of keys and values that had expired.
+    pub expired: u64,
 }
 
 impl Store {
-    /// Collects what was deleted before a time, the records of runs before that time, and what nothing refers to since
-    /// before that time. Later files that nothing refers to may be what an older copy of the index does not know: `fsck`
-    /// tells of them.
+    /// Collects what was deleted before a time, the records of runs before that time, what nothing refers to since before
+    /// that time, and the pairs of keys and values that have expired by now. Later files that nothing refers to may be what
+    /// an older copy of the index does not know: `fsck` tells of them.
     ///
     /// # Errors
     /// `store-read-only`, and those of the disk.
@@ -60,18 +63,20 @@ impl Store {
             let names = deleted(transaction, deleted_before)?;
             let folded: HashSet<String> = names.iter().map(|(name, _)| name.folded()).collect();
             let gone = referred_to(transaction, |name| folded.contains(name))?;
-            Ok::<_, Fault>((names, folded, gone, old_runs(transaction, deleted_before)?))
+            let (records, expired) = (old_runs(transaction, deleted_before)?, spaces::expired(transaction, now)?);
+            Ok::<_, Fault>((names, folded, gone, records, expired))
         };
-        let (names, folded, gone, records) = match mode {
+        let (names, folded, gone, records, expired) = match mode {
             Mode::Plan => self.index.read(plan)?,
             Mode::Do => self.index.write(self.settings.durability, |transaction| {
                 let planned = plan(transaction)?;
                 planned.1.iter().try_for_each(|folded| forget(transaction, folded))?;
                 forget_runs(transaction, deleted_before)?;
+                spaces::forget_expired(transaction, now)?;
                 Ok::<_, Fault>(planned)
             })?,
         };
-        let mut collected = Collected { names, records, ..Collected::default() };
+        let mut collected = Collected { names, records, expired, ..Collected::default() };
         let before = system_time(deleted_before);
         let goes = |hash: &Hash| gone.contains(hash) || self.objects.modified(*hash).is_some_and(|time| time < before);
         match mode {

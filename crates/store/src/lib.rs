@@ -4,7 +4,7 @@
 //! objects in plain files. What changes (names, status, usage, approvals) is in an index with transactions that many
 //! processes share. Whatever follows from the objects is made anew from them where the index is lost.
 //!
-//! Invariant: this crate alone touches the disk, and only below one directory. Time and caller are parameters.
+//! Invariant: this crate alone touches the store, and nothing on the disk but what is below one directory. Time and caller are parameters.
 #![expect(
     clippy::disallowed_types,
     reason = "the store is where files are read and written; paths go through cap-std but for the store's own"
@@ -35,6 +35,7 @@ mod search;
 mod secret;
 mod settle;
 mod signature;
+mod spaces;
 mod spend;
 mod step;
 mod store;
@@ -63,6 +64,7 @@ pub use run_id::{RunId, RunIdError};
 pub use runs::{Begun, Interrupted, PAYLOAD_LIMIT, RunEnd};
 pub use search::{Found, Terms};
 pub use signature::{PublicKey, SecretKey, Signature, SignatureError, Signer};
+pub use spaces::{COMMIT_LIMIT, Check, KEY_LIMIT, KEYS_PAGE, Pair, Space, SpaceError, SpaceLimits, VALUE_LIMIT, Write};
 pub use spend::Spending;
 pub use store::{Entry, Settings, Store};
 pub use together::RecordError;

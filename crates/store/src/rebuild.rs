@@ -20,6 +20,7 @@ use crate::fsck::Health;
 use crate::index::{self, FILE};
 use crate::objects::{Found, Name, Objects};
 use crate::secret;
+use crate::spaces;
 use crate::step::apply;
 use crate::version::Version;
 
@@ -41,7 +42,7 @@ struct Step {
 
 /// What is taken over from the old index: columns that are read from it, and where they go. Where it is about a tool,
 /// the first one is its identifier.
-const TAKEN_OVER: [(&str, &str); 7] = [
+const TAKEN_OVER: [(&str, &str); 9] = [
     ("SELECT id, status FROM tool", "UPDATE tool SET status = ?2 WHERE id = ?1"),
     (
         "SELECT id, confidence, runs, successes, last_used_at FROM tool",
@@ -66,6 +67,16 @@ const TAKEN_OVER: [(&str, &str); 7] = [
     (
         "SELECT tool, hash, kind, at, body, run FROM record ORDER BY num",
         "INSERT OR IGNORE INTO record (tool, hash, kind, at, body, run) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    ),
+    (
+        "SELECT space, key, value, version, until FROM pair",
+        // No store gets as far as this version.
+        "INSERT OR IGNORE INTO pair (space, key, value, version, until) SELECT ?1, ?2, ?3, ?4, ?5 \
+         WHERE json_valid(?3) AND ?4 < 0x10000000000000",
+    ),
+    (
+        "SELECT what, at FROM mark WHERE what = 'version'",
+        "INSERT OR IGNORE INTO mark (what, at) SELECT ?1, ?2 WHERE ?2 < 0x10000000000000",
     ),
 ];
 /// What is taken over from one that is whole, besides.
@@ -132,6 +143,7 @@ fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<usize, Fau
             let _ = take_over(old_index, from, &transaction, to);
         }
     }
+    spaces::recount(&transaction, old)?;
     transaction.commit()?;
     drop(old_index);
     new_index.close().map_err(|(_, error)| Fault::from(error))?;

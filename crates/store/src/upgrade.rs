@@ -9,8 +9,12 @@ use crate::directory::FORMAT;
 use crate::{generation, ledger, usage};
 
 /// What each format adds; see these files.
-const ADDED: [&str; FORMAT as usize] =
-    [include_str!("schema.sql"), include_str!("schema.2.sql"), include_str!("schema.3.sql")];
+const ADDED: [&str; FORMAT as usize] = [
+    include_str!("schema.sql"),
+    include_str!("schema.2.sql"),
+    include_str!("schema.3.sql"),
+    include_str!("schema.4.sql"),
+];
 
 /// Makes all tables, in an index that has none.
 pub(crate) fn make_tables(connection: &Connection) -> rusqlite::Result<()> {

@@ -1,0 +1,109 @@
+//! Thousands of random commits, and a model in memory that says what must have come of each.
+
+use std::collections::BTreeMap;
+
+use super::*;
+
+const STEPS: u64 = 4_000;
+const KEYS: [&str; 6] = ["a", "ab", "b", "b/1", "ü", "zzzz"];
+
+/// What a key leads to: value, version, and until when.
+type Model = BTreeMap<String, (String, u64, Option<i64>)>;
+
+/// Numbers that are the same in every run (`xorshift64`, Marsaglia 2003).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+
+    fn key(&mut self) -> String {
+        KEYS[usize::try_from(self.below(KEYS.len() as u64)).unwrap()].to_owned()
+    }
+
+    fn write(&mut self, now: i64) -> Write {
+        let key = self.key();
+        if self.below(4) == 0 {
+            return Write::Delete { key };
+        }
+        let value = "1".repeat(usize::try_from(self.below(12)).unwrap() + 1);
+        let expires_at = (self.below(2) == 0).then(|| at(now + i64::try_from(self.below(20)).unwrap()));
+        Write::Put { key, value, expires_at }
+    }
+}
+
+fn bytes(model: &Model) -> u64 {
+    model.iter().map(|(key, (value, ..))| (key.len() + value.len()) as u64).sum()
+}
+
+/// What comes of a commit by the rules; none where it is refused.
+fn after(model: &Model, writes: &[Write], limits: &SpaceLimits, version: u64, now: i64) -> Option<Model> {
+    let mut next = model.clone();
+    for write in writes {
+        match write {
+            Write::Delete { key } => {
+                next.remove(key);
+            }
+            Write::Put { key, value, expires_at } => {
+                let until = expires_at.map(Timestamp::as_second);
+                next.insert(key.clone(), (value.clone(), version, until));
+                if until.is_some_and(|until| until <= now) {
+                    next.remove(key);
+                }
+            }
+        }
+    }
+    let grows = |before: u64, after: u64, limit: u64| after > limit && after > before;
+    let refused =
+        grows(bytes(model), bytes(&next), limits.bytes) || grows(model.len() as u64, next.len() as u64, limits.keys);
+    (!refused).then_some(next)
+}
+
+#[test]
+fn a_space_is_what_the_model_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(&folder);
+    let (mut dice, mut model, mut now) = (Dice(0x2545_f491_4f6c_dd1d), Model::new(), 0_i64);
+    let (mut version, mut outcomes) = (0, [0_u32; 3]);
+    for step in 0..STEPS {
+        now += i64::try_from(dice.below(4)).unwrap();
+        model.retain(|_, (.., until)| until.is_none_or(|until| until > now));
+        let limits = SpaceLimits { bytes: 10 + dice.below(40), keys: 2 + dice.below(4), value_bytes: 100 };
+        let writes: Vec<Write> = (0..=dice.below(4)).map(|_| dice.write(now)).collect();
+        let key = dice.key();
+        let known = model.get(&key).map(|(_, version, _)| *version);
+        let right = dice.below(3) > 0;
+        let check = is(&key, if right { known } else { Some(version + 1) });
+        let next = after(&model, &writes, &limits, version + 1, now);
+        let done = store.space_commit(&notes(), &[check], &writes, &limits, at(now)).map_err(|error| error.code());
+        let outcome = match next {
+            _ if !right => (Ok(false), 0),
+            None => (Err("kv-quota"), 1),
+            Some(next) => {
+                (model, version) = (next, version + 1);
+                (Ok(true), 2)
+            }
+        };
+        assert_eq!(done, outcome.0, "step {step}: {writes:?} {limits:?}");
+        outcomes[outcome.1] += 1;
+        for key in KEYS {
+            let seen = store.space_get(&notes(), key, at(now)).unwrap().map(|pair| (pair.value, pair.version));
+            let expect = model.get(key).map(|(value, version, _)| (value.clone(), *version));
+            assert_eq!(seen, expect, "step {step}: {key}");
+        }
+        let listed = store.space_keys(&notes(), "", None, 9, at(now)).unwrap();
+        assert_eq!(listed, (model.keys().cloned().collect(), false), "step {step}");
+        assert_eq!(room(&store, now), (model.len() as u64, bytes(&model)), "step {step}");
+        if step % 500 == 499 {
+            drop(store);
+            let health = crate::fsck(folder.path(), crate::Mending::Look).unwrap();
+            assert!(health.problems.is_empty(), "{:#?}", health.problems);
+            store = open(&folder);
+        }
+    }
+    assert!(outcomes.iter().all(|count| *count > 200), "{outcomes:?}");
+}
