@@ -189,7 +189,10 @@ extern "C" fn initialize(step: u32, len: usize) -> u64 {
 
 fn compiled(name: &str, source: &[u8]) -> Vec<u8> {
     let runtime = engine::runtime();
-    runtime.context().with(|ctx| compile_module(&ctx, name, source)).unwrap_or_else(|_| panic!("{name} does not compile"))
+    runtime
+        .context()
+        .with(|ctx| compile_module(&ctx, name, source))
+        .unwrap_or_else(|_| panic!("{name} does not compile"))
 }
 
 /// The version of the frames that this guest speaks.

@@ -27,7 +27,7 @@ pub(crate) struct Engine {
 
 /// Functions of the prelude that the guest calls.
 pub(crate) struct Hooks {
-    /// `(grants: string[]) => void`: makes the granted capabilities exist.
+    /// `(grants: string[], secrets: string[]) => void`: makes the granted capabilities exist.
     pub(crate) grant: Persistent<Function<'static>>,
     /// `(namespace) => { invoke, describe } | undefined`: finds the tools in what a script or module left.
     pub(crate) adopt: Persistent<Function<'static>>,
@@ -37,7 +37,7 @@ pub(crate) struct Hooks {
     pub(crate) describe: Persistent<Function<'static>>,
     /// `(thenable) => Promise`
     pub(crate) assimilate: Persistent<Function<'static>>,
-    /// `(id: number, ok: boolean, value) => void`: settles the promise of an operation.
+    /// `(id: number, ok: boolean, value, bytes: Uint8Array | undefined) => void`: ends an operation.
     pub(crate) settle: Persistent<Function<'static>>,
     /// `(value, key: string) => [kind, value, message]`: what a result holds that is no plain data.
     pub(crate) classify: Persistent<Function<'static>>,

@@ -1,7 +1,7 @@
 //! What the prelude is given: the parts of the web APIs that Rust crates do better than JavaScript, and the way out.
 //!
-//! Invariant: every function here is pure but for `log`, `partial`, `random` and `start`, and reaches a tool only
-//! through the prelude's closures, never as a global.
+//! Invariant: every function here is pure but for `log`, `partial`, `random` and those of operations, and reaches a tool
+//! only through the prelude's closures, never as a global.
 
 use std::cell::RefCell;
 
@@ -82,6 +82,7 @@ pub(crate) fn register<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     function(&native, "random", Function::new(ctx.clone(), random)?)?;
     function(&native, "start", Function::new(ctx.clone(), start)?)?;
     function(&native, "cancel", Function::new(ctx.clone(), cancel)?)?;
+    function(&native, "release", Function::new(ctx.clone(), release)?)?;
     Ok(native)
 }
 
@@ -178,8 +179,8 @@ fn random() -> f64 {
     RANDOM.with_borrow_mut(|random| random.get_or_insert_with(|| fastrand::Rng::with_seed(abi::seed())).f64())
 }
 
-/// Starts an operation and gives its number.
-fn start(ctx: Ctx<'_>, kind: String, payload: String) -> Result<u32> {
+/// Starts an operation and gives its number; the bytes are copied.
+fn start<'js>(ctx: Ctx<'js>, kind: String, payload: String, bytes: Opt<Option<TypedArray<'js, u8>>>) -> Result<u32> {
     let id = OPERATIONS.with_borrow_mut(|operations| {
         if operations.in_flight >= operations.limit {
             operations.exceeded = true;
@@ -187,10 +188,16 @@ fn start(ctx: Ctx<'_>, kind: String, payload: String) -> Result<u32> {
         }
         operations.in_flight += 1;
         operations.last_id += 1;
-        operations.started.push(Operation { id: operations.last_id, kind, payload });
+        let bytes = bytes.0.flatten().map(|bytes| bytes.as_bytes().unwrap_or_default().to_vec());
+        operations.started.push(Operation { id: operations.last_id, kind, payload, bytes });
         Some(operations.last_id)
     });
     id.ok_or_else(|| Exception::throw_range(&ctx, "too many operations are pending"))
+}
+
+/// This operation has ended, and nobody reads the rest of what it gave.
+fn release(id: u32) {
+    OPERATIONS.with_borrow_mut(|operations| operations.cancelled.push(id));
 }
 
 /// Nobody waits for this operation any more.

@@ -6,8 +6,8 @@
 use std::cell::RefCell;
 
 use javy::quickjs::promise::PromiseState;
-use javy::quickjs::{Ctx, Error, Function, Module, Object, Persistent, Promise, Result, Value};
-use toolcell_protocol::{Call, Exceeded, Load, Reply, Resume, Thrown};
+use javy::quickjs::{Ctx, Error, Function, Module, Object, Persistent, Promise, Result, TypedArray, Value};
+use toolcell_protocol::{Call, Exceeded, Grant, Load, Reply, Resume, Settled, Thrown};
 
 use crate::engine::{Engine, Hooks};
 use crate::{abi, natives, result, syntax, thrown, typebox};
@@ -51,8 +51,7 @@ pub(crate) fn load(engine: &Engine, request: &Load<'_>) -> Reply {
     SCRIPT_NAME.set(request.name.to_owned());
     engine.with(|ctx, hooks| {
         answer(&ctx, hooks, || {
-            let grants: Vec<&str> = request.grants.iter().map(|grant| grant.name()).collect();
-            call_hook::<()>(&ctx, &hooks.grant, (grants,))?;
+            grant(&ctx, hooks, &request.grants)?;
             let namespace = match evaluate(&ctx, request) {
                 Err(End::Syntax(offset)) => {
                     let error = ctx.catch();
@@ -105,22 +104,50 @@ pub(crate) fn resume(engine: &Engine, request: &Resume<'_>) -> Reply {
             let promise = promise.restore(&ctx)?;
             for settled in &request.settled {
                 natives::operation_ended();
-                match &settled.result {
-                    Ok(json) => {
-                        let value = ctx.json_parse(*json)?;
-                        call_hook::<()>(&ctx, &hooks.settle, (settled.id, true, value))?;
-                    }
-                    Err(failure) => {
-                        let error = Object::new(ctx.clone())?;
-                        error.set("name", failure.name)?;
-                        error.set("message", failure.message)?;
-                        call_hook::<()>(&ctx, &hooks.settle, (settled.id, false, error))?;
-                    }
-                }
+                settle(&ctx, hooks, settled)?;
             }
             finish(&ctx, hooks, promise, result_bytes)
         })
     })
+}
+
+/// Makes the granted capabilities exist.
+fn grant(ctx: &Ctx<'_>, hooks: &Hooks, grants: &[Grant]) -> Result<()> {
+    if grants.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = grants.iter().map(Grant::name).collect();
+    let secrets: Vec<&str> = grants
+        .iter()
+        .filter_map(|grant| if let Grant::Secrets { names } = grant { Some(names) } else { None })
+        .flat_map(|names| names.iter().map(String::as_str))
+        .collect();
+    call_hook(ctx, &hooks.grant, (names, secrets))
+}
+
+/// Ends one operation. An answer that is no JSON ends it as one that is malformed: with an answer that no kind has.
+fn settle(ctx: &Ctx<'_>, hooks: &Hooks, settled: &Settled<'_>) -> Result<()> {
+    match &settled.result {
+        Ok(answer) => {
+            let value = ctx.json_parse(answer.json).or_else(|error| {
+                if matches!(error, Error::Exception) {
+                    ctx.catch();
+                    return Ok(Value::new_undefined(ctx.clone()));
+                }
+                Err(error)
+            })?;
+            let bytes = answer.bytes.map(|bytes| TypedArray::<u8>::new_copy(ctx.clone(), bytes)).transpose()?;
+            call_hook(ctx, &hooks.settle, (settled.id, true, value, bytes))
+        }
+        Err(failure) => {
+            let error = Object::new(ctx.clone())?;
+            error.set("name", failure.name)?;
+            error.set("message", failure.message)?;
+            error.set("code", failure.code)?;
+            error.set("effects", failure.effects.name())?;
+            call_hook(ctx, &hooks.settle, (settled.id, false, error))
+        }
+    }
 }
 
 /// Runs jobs until the promise is settled, and makes the reply.

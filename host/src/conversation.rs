@@ -3,13 +3,12 @@
 //! Invariant: nothing that the guest answers is believed before it is checked, and every way in which a conversation
 //! can end early is an [`End`].
 
-use std::time::Instant;
-
-use toolcell_protocol::{Call, Exceeded, Failure, Load, Reply, Resume, Settled};
+use toolcell_protocol::{Answer, Call, Exceeded, Failure, Load, Reply, Resume, Settled};
 
 use crate::budget::Budget;
 use crate::instance::{Cell, Verb};
 use crate::json::{Json, Params};
+use crate::operations::Left;
 use crate::outcome::{Outcome, Place, Stop, Thrown, Warning};
 use crate::place;
 use crate::sandbox::{Run, Script};
@@ -89,20 +88,26 @@ pub(crate) fn converse(
             Reply::Pending { started, cancelled } => {
                 let operations = operations.get_or_insert_with(|| run.operations.start());
                 operations.begin(started, &cancelled);
-                let before = Instant::now();
-                let ended = operations.wait(until);
+                let (fuel, memory) = (cell.fuel_left(), budget.memory.saturating_sub(cell.memory_bytes()));
+                let waited = operations.wait(&Left { until, fuel, memory });
+                cell.spend(waited.fuel)?;
                 if until.is_over() {
                     return Err(Stop::Cancelled.into());
                 }
-                if ended.is_empty() {
+                if waited.ended.is_empty() {
                     return Err(Stop::Stalled.into());
                 }
-                cell.inside().wait_clock(before.elapsed());
-                let settled = ended.iter().map(|ended| Settled {
+                cell.inside().wait_clock(waited.took);
+                let settled = waited.ended.iter().map(|ended| Settled {
                     id: ended.id,
                     result: match &ended.result {
-                        Ok(json) => Ok(json.as_str()),
-                        Err(failure) => Err(Failure { name: &failure.name, message: &failure.message }),
+                        Ok(answer) => Ok(Answer { json: answer.json.as_str(), bytes: answer.bytes.as_deref() }),
+                        Err(failure) => Err(Failure {
+                            name: &failure.name,
+                            message: &failure.message,
+                            code: &failure.code,
+                            effects: failure.effects,
+                        }),
                     },
                 });
                 reply = cell.ask(Verb::Resume, &Resume { settled: settled.collect() })?;

@@ -178,6 +178,19 @@ impl<'a> Cell<'a> {
         self.store.set_fuel(fuel).map_err(|error| CallError::NoInstance(error.to_string()))
     }
 
+    /// Takes away fuel that was burned for this instance elsewhere.
+    pub(crate) fn spend(&mut self, fuel: u64) -> Result<(), Stop> {
+        let left = self.fuel_left();
+        let limit = self.store.data().clock_fuel;
+        let spent = fuel < left && self.store.set_fuel(left - fuel).is_ok();
+        if fuel == 0 || spent {
+            return Ok(());
+        }
+        // All of it is gone, and the report says so. The engine is always configured to count fuel.
+        let _ = self.store.set_fuel(0);
+        Err(Stop::OutOfFuel { limit })
+    }
+
     pub(crate) fn fuel_left(&self) -> u64 {
         // The engine is always configured to count fuel.
         self.store.get_fuel().unwrap_or(0)

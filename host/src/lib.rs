@@ -30,13 +30,16 @@ pub use error::{CallError, StartError};
 pub use image::GUEST_DIGEST;
 pub use json::{Json, JsonError, Params};
 pub use link::{PartialSink, RealClock};
-pub use operations::{Ended, Grant, NoOperations, Operation, OperationFailure, Operations, OperationsOfCall, Timers};
+pub use operations::{
+    Effects, Ended, Grant, Left, NoOperations, Operation, OperationAnswer, OperationFailure, Operations,
+    OperationsOfCall, Timers, Waited,
+};
 pub use outcome::{LogLine, Outcome, Place, Reading, Report, Stop, Thrown, Usage, Warning};
 pub use sandbox::{Loaded, Prepared, Run, Sandbox, SandboxConfig, Script};
-pub use slots::WhenFull;
+pub use slots::{NESTED, WhenFull};
 pub use toolcell_protocol::Level;
 pub use tunables::Kind;
-pub use until::{CancelToken, Until};
+pub use until::{Bell, CancelToken, Until};
 
 /// The version of Wasmtime that counts the fuel.
 pub const ENGINE_VERSION: &str = env!("TOOLCELL_ENGINE_VERSION");

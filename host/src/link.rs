@@ -55,6 +55,8 @@ pub(crate) struct Inside {
     pub(crate) clock_nanoseconds: u64,
     /// Fuel at the last time that fuel was filled up; what is missing since is time.
     pub(crate) clock_fuel: u64,
+    /// How long the host was waited for.
+    pub(crate) waited: Duration,
     /// The clock that the tool sees in place of the virtual one, and what it said.
     pub(crate) real_clock: Option<RealClock>,
     pub(crate) readings: Vec<Reading>,
@@ -84,6 +86,7 @@ impl Inside {
             partial_limit: 0,
             clock_nanoseconds: 0,
             clock_fuel: 0,
+            waited: Duration::ZERO,
             real_clock: None,
             readings: Vec::new(),
             seed: 0,
@@ -101,6 +104,7 @@ impl Inside {
 
     /// Adds the time of a wait for the host.
     pub(crate) fn wait_clock(&mut self, waited: Duration) {
+        self.waited += waited;
         let waited = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
         self.clock_nanoseconds = self.clock_nanoseconds.saturating_add(waited);
     }

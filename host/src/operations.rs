@@ -3,12 +3,13 @@
 //! Invariant: a tool sees the results of operations in the order in which they are given back here, and no other
 //! trace of how they were done.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use crate::json::Json;
 use crate::until::Until;
 
-pub use toolcell_protocol::{Grant, Operation};
+pub use toolcell_protocol::{Effects, Grant, Operation};
 
 /// Does the operations that a tool asks for.
 ///
@@ -18,17 +19,53 @@ pub trait Operations: Sync {
     fn grants(&self) -> Vec<Grant>;
 
     /// The operations of one call.
-    fn start(&self) -> Box<dyn OperationsOfCall>;
+    fn start(&self) -> Box<dyn OperationsOfCall + '_>;
 }
 
 /// The operations of one call, in flight.
 pub trait OperationsOfCall {
-    /// Takes operations that the tool has just started, and forgets those that it cancelled.
+    /// Takes operations that the tool has just started, and forgets those that it cancelled. An operation that has ended is
+    /// cancelled as well where nobody reads the rest of what it gave.
     fn begin(&mut self, started: Vec<Operation>, cancelled: &[u32]);
 
-    /// Waits until at least one operation has ended, or until the call has to end. An empty answer means that
-    /// nothing more will come.
-    fn wait(&mut self, until: &Until) -> Vec<Ended>;
+    /// Waits until at least one operation has ended, or until the call has to end. Where none has, nothing more will come.
+    fn wait(&mut self, left: &Left<'_>) -> Waited;
+}
+
+/// What a call has left while it waits. An operation that runs another tool runs it within that.
+#[derive(Debug, Clone, Copy)]
+pub struct Left<'a> {
+    /// When it has to end.
+    pub until: &'a Until,
+    /// Units of fuel.
+    pub fuel: u64,
+    /// Bytes of memory.
+    pub memory: usize,
+}
+
+/// What a wait came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Waited {
+    /// The operations that ended, in the order in which the tool is to see them.
+    pub ended: Vec<Ended>,
+    /// How long nothing came, which the tool's virtual clock moves on by.
+    pub took: Duration,
+    /// Fuel that tools burned that were run for this one.
+    pub fuel: u64,
+}
+
+impl Waited {
+    /// Nothing more will come.
+    #[must_use]
+    pub fn in_vain() -> Self {
+        Self::default()
+    }
+
+    /// These ended, after a wait that began at some time.
+    #[must_use]
+    pub fn since(began: Instant, ended: Vec<Ended>) -> Self {
+        Self { ended, took: began.elapsed(), fuel: 0 }
+    }
 }
 
 /// An operation that ended.
@@ -37,7 +74,22 @@ pub struct Ended {
     /// Its number.
     pub id: u32,
     /// What the tool's promise is fulfilled or rejected with.
-    pub result: Result<Json, OperationFailure>,
+    pub result: Result<OperationAnswer, OperationFailure>,
+}
+
+/// What an operation came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OperationAnswer {
+    /// A value.
+    pub json: Json,
+    /// What comes along, such as a piece of a body.
+    pub bytes: Option<Vec<u8>>,
+}
+
+impl From<Json> for OperationAnswer {
+    fn from(json: Json) -> Self {
+        Self { json, bytes: None }
+    }
 }
 
 /// Why an operation failed.
@@ -47,6 +99,10 @@ pub struct OperationFailure {
     pub name: String,
     /// The error's message as the tool sees it.
     pub message: String,
+    /// The error's stable code.
+    pub code: Cow<'static, str>,
+    /// Whether it happened all the same.
+    pub effects: Effects,
 }
 
 /// Grants nothing.
@@ -58,7 +114,7 @@ impl Operations for NoOperations {
         Vec::new()
     }
 
-    fn start(&self) -> Box<dyn OperationsOfCall> {
+    fn start(&self) -> Box<dyn OperationsOfCall + '_> {
         Box::new(Self)
     }
 }
@@ -66,8 +122,8 @@ impl Operations for NoOperations {
 impl OperationsOfCall for NoOperations {
     fn begin(&mut self, _: Vec<Operation>, _: &[u32]) {}
 
-    fn wait(&mut self, _: &Until) -> Vec<Ended> {
-        Vec::new()
+    fn wait(&mut self, _: &Left<'_>) -> Waited {
+        Waited::in_vain()
     }
 }
 
@@ -80,7 +136,7 @@ impl Operations for Timers {
         vec![Grant::Timers]
     }
 
-    fn start(&self) -> Box<dyn OperationsOfCall> {
+    fn start(&self) -> Box<dyn OperationsOfCall + '_> {
         Box::new(RunningTimers::default())
     }
 }
@@ -103,6 +159,8 @@ impl OperationsOfCall for RunningTimers {
                     result: Err(OperationFailure {
                         name: "TypeError".to_owned(),
                         message: format!("the operation `{}` is not a timer", operation.kind),
+                        code: "operation-unknown".into(),
+                        effects: Effects::None,
                     }),
                 }),
             }
@@ -110,19 +168,20 @@ impl OperationsOfCall for RunningTimers {
         self.due.retain(|(_, id)| !cancelled.contains(id));
     }
 
-    fn wait(&mut self, until: &Until) -> Vec<Ended> {
+    fn wait(&mut self, left: &Left<'_>) -> Waited {
+        let began = Instant::now();
         if !self.malformed.is_empty() {
-            return std::mem::take(&mut self.malformed);
+            return Waited::since(began, std::mem::take(&mut self.malformed));
         }
         self.due.sort_unstable();
-        let Some(&(first, id)) = self.due.first() else { return Vec::new() };
-        until.sleep(first);
+        let Some(&(first, id)) = self.due.first() else { return Waited::in_vain() };
+        left.until.sleep(first);
         if Instant::now() < first {
-            return Vec::new();
+            return Waited::in_vain();
         }
         // One at a time, so that what a callback does is seen by the next one, as in a browser.
         self.due.remove(0);
-        vec![Ended { id, result: Ok(Json::NULL) }]
+        Waited::since(began, vec![Ended { id, result: Ok(Json::NULL.into()) }])
     }
 }
 

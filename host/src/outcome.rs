@@ -181,6 +181,8 @@ pub struct Usage {
     pub memory: usize,
     /// Wall-clock time, from the start of the call to its outcome.
     pub duration: Duration,
+    /// How much of that it waited for operations.
+    pub waited: Duration,
     /// Bytes of the result's JSON text.
     pub output: usize,
     /// Bytes of console text.

@@ -16,7 +16,7 @@ use crate::json::{Json, Params};
 use crate::link::{Inside, PartialSink, RealClock};
 use crate::operations::{NoOperations, Operations};
 use crate::outcome::{Outcome, Place, Report, Stop, Usage, Warning};
-use crate::slots::{NoSlot, Slots, WhenFull};
+use crate::slots::{NESTED, NoSlot, Slots, WhenFull};
 use crate::tunables::Kind;
 use crate::until::{CancelToken, Until};
 
@@ -328,11 +328,13 @@ fn strategy(kind: Kind, slots: usize) -> InstanceAllocationStrategy {
         return InstanceAllocationStrategy::OnDemand;
     }
     let slots = u32::try_from(slots).unwrap_or(u32::MAX);
+    // Each slot is a chain of calls, of which the last one runs and the others wait.
+    let all = slots.saturating_mul(1 + NESTED);
     let mut pool = PoolingAllocationConfig::new();
-    pool.total_core_instances(slots)
-        .total_memories(slots)
-        .total_tables(slots)
-        .total_stacks(slots)
+    pool.total_core_instances(all)
+        .total_memories(all)
+        .total_tables(all)
+        .total_stacks(all)
         .max_memory_size(1 << 30)
         .max_unused_warm_slots(slots)
         // What a call touches stays in memory and is put back in order by copying, which is cheaper than new pages.
@@ -365,6 +367,7 @@ fn report(outcome: Outcome, inside: Inside, usage: Usage, started: Instant) -> R
         Outcome::Returned(Some(value)) => value.as_str().len(),
         _ => 0,
     };
-    let usage = Usage { output, console: inside.console_bytes, duration: started.elapsed(), ..usage };
+    let duration = started.elapsed();
+    let usage = Usage { output, console: inside.console_bytes, duration, waited: inside.waited, ..usage };
     Report { outcome, logs: inside.logs, warnings: Vec::new(), readings: inside.readings, usage }
 }

@@ -15,7 +15,12 @@ pub enum WhenFull {
     Wait,
     /// Say so, with `busy`.
     Refuse,
+    /// Take none: the call is made for one that has a slot, and that waits for it. There may be [`NESTED`] of them in a chain.
+    Nested,
 }
+
+/// How many calls deep tools may call tools: below each call that has a slot, there is room for so many.
+pub const NESTED: u32 = 4;
 
 pub(crate) struct Slots {
     total: usize,
@@ -38,8 +43,8 @@ pub(crate) enum NoSlot {
     Cancelled,
 }
 
-/// One slot, given back when dropped.
-pub(crate) struct Slot<'a>(&'a Slots);
+/// One slot, given back when dropped; or none, of a call that is made within another.
+pub(crate) struct Slot<'a>(Option<&'a Slots>);
 
 impl Slots {
     pub(crate) fn new(total: usize) -> Self {
@@ -52,6 +57,9 @@ impl Slots {
 
     /// A slot, if one is free before the call has to end.
     pub(crate) fn take(&self, when_full: WhenFull, until: &Until) -> Result<Slot<'_>, NoSlot> {
+        if when_full == WhenFull::Nested {
+            return Ok(Slot(None));
+        }
         let mut state = self.lock();
         while state.free == 0 {
             if until.is_cancelled() {
@@ -68,7 +76,7 @@ impl Slots {
             state.waiting -= 1;
         }
         state.free -= 1;
-        Ok(Slot(self))
+        Ok(Slot(Some(self)))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -78,10 +86,11 @@ impl Slots {
 
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
+        let Some(slots) = self.0 else { return };
+        let mut state = slots.lock();
         state.free += 1;
         if state.waiting > 0 {
-            self.0.freed.notify_one();
+            slots.freed.notify_one();
         }
     }
 }

@@ -3,9 +3,9 @@
 //! Nobody watches a call from outside. It stops by itself after each slice of fuel and looks
 //! ([`Cell`](crate::instance::Cell)), so a deadline needs no thread, no signal and no second meter in the guest's code.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 /// Ends a call from another thread. Clones end the same calls.
 ///
@@ -23,9 +23,32 @@ pub struct CancelToken(Arc<Cancel>);
 #[derive(Debug, Default)]
 struct Cancel {
     cancelled: AtomicBool,
-    /// Held while the flag changes, so that nobody falls asleep between looking at it and waiting.
-    changing: Mutex<()>,
-    changed: Condvar,
+    /// Who is woken. Held while the flag changes, so that nobody falls asleep between looking at it and waiting.
+    watching: Mutex<Vec<Weak<Rope>>>,
+}
+
+/// Wakes the thread that waits for it ([`Until::wait`]): something came for a tool, or its call is over.
+#[derive(Debug, Clone, Default)]
+pub struct Bell(Arc<Rope>);
+
+#[derive(Debug, Default)]
+struct Rope {
+    rung: Mutex<bool>,
+    ringing: Condvar,
+}
+
+impl Bell {
+    /// Wakes who waits, or who waits next.
+    pub fn ring(&self) {
+        self.0.pull();
+    }
+}
+
+impl Rope {
+    fn pull(&self) {
+        *self.rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.ringing.notify_all();
+    }
 }
 
 impl CancelToken {
@@ -37,9 +60,20 @@ impl CancelToken {
 
     /// Ends every call that runs with this token, and every one that will.
     pub fn cancel(&self) {
-        let _changing = self.0.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watching = self.0.watching.lock().unwrap_or_else(PoisonError::into_inner);
         self.0.cancelled.store(true, Ordering::SeqCst);
-        self.0.changed.notify_all();
+        watching.drain(..).filter_map(|bell| bell.upgrade()).for_each(|bell| bell.pull());
+    }
+
+    /// Rings a bell when this is cancelled, or now if it was.
+    fn ring(&self, bell: &Bell) {
+        let mut watching = self.0.watching.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_cancelled() {
+            bell.ring();
+        } else if !watching.iter().any(|other| std::ptr::eq(other.as_ptr(), Arc::as_ptr(&bell.0))) {
+            watching.retain(|other| other.strong_count() > 0);
+            watching.push(Arc::downgrade(&bell.0));
+        }
     }
 
     /// Whether [`Self::cancel`] was called.
@@ -52,25 +86,44 @@ impl CancelToken {
 /// When a call has to end, for operations that the host does for it.
 #[derive(Debug, Clone)]
 pub struct Until {
-    deadline: Instant,
+    /// Clones share the deadline: who extends it extends it for all of the call.
+    deadline: Arc<Deadline>,
     cancel: Option<CancelToken>,
+}
+
+#[derive(Debug)]
+struct Deadline {
+    first: Instant,
+    /// By how much it was put off, in nanoseconds.
+    later: AtomicU64,
 }
 
 impl Until {
     pub(crate) fn new(deadline: Instant, cancel: Option<CancelToken>) -> Self {
-        Self { deadline, cancel }
+        Self { deadline: Arc::new(Deadline { first: deadline, later: AtomicU64::new(0) }), cancel }
     }
 
     /// The moment at which the call's time is up.
     #[must_use]
     pub fn deadline(&self) -> Instant {
-        self.deadline
+        self.deadline.first + Duration::from_nanos(self.deadline.later.load(Ordering::Relaxed))
+    }
+
+    /// Puts the deadline off, by the time that somebody took to decide about what the tool asked for.
+    pub fn extend(&self, by: Duration) {
+        self.deadline.later.fetch_add(u64::try_from(by.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// What else ends the call, if anything does.
+    #[must_use]
+    pub fn token(&self) -> Option<&CancelToken> {
+        self.cancel.as_ref()
     }
 
     /// Whether the call's time is up or it was cancelled.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.is_cancelled() || Instant::now() >= self.deadline
+        self.is_cancelled() || Instant::now() >= self.deadline()
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
@@ -79,18 +132,26 @@ impl Until {
 
     /// Sleeps until `moment`, or less where the call ends before.
     pub fn sleep(&self, moment: Instant) {
-        let end = moment.min(self.deadline);
-        let Some(CancelToken(cancel)) = &self.cancel else {
-            std::thread::sleep(end.saturating_duration_since(Instant::now()));
-            return;
-        };
-        let mut changing = cancel.changing.lock().unwrap_or_else(PoisonError::into_inner);
-        while !self.is_cancelled() {
+        let bell = Bell::default();
+        while !self.is_over() && Instant::now() < moment {
+            self.wait(&bell, Some(moment));
+        }
+    }
+
+    /// Waits until the bell rings, `moment` has come, or the call is over.
+    pub fn wait(&self, bell: &Bell, moment: Option<Instant>) {
+        if let Some(cancel) = &self.cancel {
+            cancel.ring(bell);
+        }
+        let end = moment.map_or(self.deadline(), |moment| moment.min(self.deadline()));
+        let mut rung = bell.0.rung.lock().unwrap_or_else(PoisonError::into_inner);
+        while !*rung {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return;
             }
-            changing = cancel.changed.wait_timeout(changing, left).unwrap_or_else(PoisonError::into_inner).0;
+            rung = bell.0.ringing.wait_timeout(rung, left).unwrap_or_else(PoisonError::into_inner).0;
         }
+        *rung = false;
     }
 }

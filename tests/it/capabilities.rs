@@ -1,14 +1,20 @@
 //! What the host hands in exists, and works through operations; nothing else does.
+#![expect(clippy::unnecessary_wraps, reason = "who answers does so in the form of who may fail, or not answer")]
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use toolcell_host::{
-    CancelToken, Ended, Grant, Json, Operation, OperationFailure, Operations, OperationsOfCall, Outcome, PartialSink,
-    Reading, RealClock, Stop, Timers, Until,
+    CancelToken, Effects, Ended, Grant, Json, Left, Operation, OperationFailure, Operations, OperationsOfCall, Outcome,
+    PartialSink, Reading, RealClock, Stop, Timers, Waited,
 };
 
 use crate::world::{NOTHING, World, returned};
+
+mod kept;
+mod net;
+mod others;
+mod told;
 
 #[test]
 fn a_granted_timer_exists_and_fires() {
@@ -66,7 +72,7 @@ impl Operations for Backwards {
         vec![Grant::Timers]
     }
 
-    fn start(&self) -> Box<dyn OperationsOfCall> {
+    fn start(&self) -> Box<dyn OperationsOfCall + '_> {
         Box::new(BackwardsCall::default())
     }
 }
@@ -76,18 +82,18 @@ impl OperationsOfCall for BackwardsCall {
         self.0.extend(started);
     }
 
-    fn wait(&mut self, _: &Until) -> Vec<Ended> {
-        let ended = self.0.drain(..).rev();
-        ended
-            .map(|operation| Ended {
-                id: operation.id,
-                result: if operation.id % 2 == 0 {
-                    Ok(Json::NULL)
-                } else {
-                    Err(OperationFailure { name: "Odd".to_owned(), message: operation.payload })
-                },
-            })
-            .collect()
+    fn wait(&mut self, _: &Left<'_>) -> Waited {
+        let began = Instant::now();
+        let ended = self.0.drain(..).rev().map(|operation| Ended {
+            id: operation.id,
+            result: if operation.id % 2 == 0 {
+                Ok(Json::NULL.into())
+            } else {
+                let (name, code) = ("Odd".to_owned(), "odd".into());
+                Err(OperationFailure { name, message: operation.payload, code, effects: Effects::None })
+            },
+        });
+        Waited::since(began, ended.collect())
     }
 }
 

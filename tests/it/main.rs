@@ -32,6 +32,7 @@ mod many_calls;
 mod mcp;
 mod model;
 mod protocol;
+mod readme;
 mod rebuild;
 mod results;
 mod search;

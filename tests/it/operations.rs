@@ -4,12 +4,15 @@
 //! A comment beside a test names the row of the feature table that it is the acceptance test of.
 
 mod attempts;
+mod compose;
 mod create;
 mod delete;
 mod duplicates;
 mod gates;
+mod granted;
 mod grants;
 mod list;
+mod loopback;
 mod parameters;
 mod reflect;
 mod retire;
@@ -32,8 +35,8 @@ use toolcell::policy::Layer;
 use toolcell::store::audit::{Filter, Line, Order};
 use toolcell::store::{Durability, Settings, Step, Store};
 use toolcell::{
-    CreateError, Created, DeleteError, Gates, Listed, Policy, PolicyFile, Ran, RunError, RunOptions, RunRecord,
-    SandboxConfig, Toolbox, ToolboxConfig, Verdict, read_request,
+    CreateError, Created, DeleteError, Functions, Gates, Listed, Policy, PolicyFile, Ran, RunError, RunOptions,
+    RunRecord, SandboxConfig, Toolbox, ToolboxConfig, Verdict, read_request,
 };
 
 /// The policy of a host that lets every tool run.
@@ -110,6 +113,18 @@ impl Host {
         self.config.sandbox.slots = slots;
         self.reopen();
         self
+    }
+
+    /// Tells the host a secret.
+    pub(crate) fn knows(&mut self, name: &'static str, value: &'static str) {
+        self.config.secrets = Arc::new(move |asked| (asked.as_str() == name).then(|| value.to_owned()));
+        self.reopen();
+    }
+
+    /// Has the host lend functions to tools.
+    pub(crate) fn lends(&mut self, functions: Functions) {
+        self.config.functions = functions;
+        self.reopen();
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 use toolcell_protocol::{
-    ABI_VERSION, Call, Exceeded, Failure, Grant, Load, Operation, Reply, Resume, Settled, Thrown, Warning, decode,
-    encode,
+    ABI_VERSION, Answer, Call, Effects, Exceeded, Failure, Grant, Load, Operation, Reply, Resume, Settled, Thrown,
+    Warning, decode, encode,
 };
 
 use crate::world::read;
@@ -21,30 +21,39 @@ fn frame<'a, T: Serialize + Deserialize<'a> + PartialEq + std::fmt::Debug>(text:
     writeln!(text, "{name} {hex}").unwrap();
 }
 
+/// One of each.
+fn grants() -> Vec<Grant> {
+    let secrets = Grant::Secrets { names: vec!["TOKEN".to_owned()] };
+    vec![Grant::Timers, Grant::Net, Grant::Kv, Grant::Files, secrets, Grant::Tools]
+}
+
 /// Frame by frame: the name, and the bytes in hexadecimal. A frame that is not read back as it was fails.
 fn golden() -> String {
     let mut text = format!("# Frames of version {ABI_VERSION} of the protocol: name, bytes in hexadecimal.\n");
     let text_of = &mut text;
-    frame(text_of, "load", &Load { name: "t.js", source: "const execute = () => 1", grants: vec![Grant::Timers] });
+    frame(text_of, "load", &Load { name: "t.js", source: "const execute = () => 1", grants: grants() });
     frame(
         text_of,
         "call",
         &Call { tool: Some("a"), call_id: "7", params: r#"{"日":1}"#, result_bytes: 1 << 20, operations: 64 },
     );
-    let failure = Failure { name: "TypeError", message: "no" };
-    frame(
-        text_of,
-        "resume",
-        &Resume { settled: vec![Settled { id: 1, result: Ok("null") }, Settled { id: 300, result: Err(failure) }] },
-    );
+    let failure = Failure { name: "TypeError", message: "no", code: "net-broken", effects: Effects::Started };
+    let piece = Answer { json: r#"{"done":false}"#, bytes: Some(b"\0\xff") };
+    let settled = vec![
+        Settled { id: 1, result: Ok(Answer { json: "null", bytes: None }) },
+        Settled { id: 2, result: Ok(piece) },
+        Settled { id: 300, result: Err(failure) },
+    ];
+    frame(text_of, "resume", &Resume { settled });
     let warning = Warning { path: "/a".into(), message: "NaN became null".into() };
     frame(text_of, "reply-done", &Reply::Done { value: Some("[1]".into()), warnings: vec![warning] });
     frame(text_of, "reply-done-undefined", &Reply::Done { value: None, warnings: vec![] });
     let thrown =
         Thrown { name: "E".into(), message: "m".into(), line: Some(3), column: None, stack: "    at f\n".into() };
     frame(text_of, "reply-threw", &Reply::Threw(thrown));
-    let operation = Operation { id: 1, kind: "timer".into(), payload: r#"{"ms":5}"#.into() };
-    frame(text_of, "reply-pending", &Reply::Pending { started: vec![operation], cancelled: vec![2] });
+    let timer = Operation { id: 1, kind: "timer".into(), payload: r#"{"ms":5}"#.into(), bytes: None };
+    let write = Operation { id: 3, kind: "files.write".into(), payload: "{}".into(), bytes: Some(vec![0, 0xff]) };
+    frame(text_of, "reply-pending", &Reply::Pending { started: vec![timer, write], cancelled: vec![2] });
     frame(text_of, "reply-exceeded-result", &Reply::Exceeded(Exceeded::ResultBytes));
     frame(text_of, "reply-exceeded-operations", &Reply::Exceeded(Exceeded::Operations));
     text

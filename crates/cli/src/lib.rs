@@ -41,6 +41,7 @@ mod mcp;
 mod open;
 mod operation;
 mod person;
+mod plan;
 mod progress;
 mod reflect;
 mod retire;

@@ -3,10 +3,11 @@
 //! Invariant: every road to a run goes through here, so that no command runs a tool without the policy and the gates.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use toolcell::policy::WhenUnrecorded;
 use toolcell::store::{Access, OpenError};
-use toolcell::{SandboxConfig, Toolbox, ToolboxConfig, ToolboxError};
+use toolcell::{SandboxConfig, SecretName, Toolbox, ToolboxConfig, ToolboxError};
 
 use crate::failure::Failure;
 use crate::rules::Rules;
@@ -36,5 +37,7 @@ pub(crate) fn for_drafts(dir: Option<&Path>, sandbox: SandboxConfig, rules: &Rul
 /// What a toolbox is made with under these rules.
 pub(crate) fn config(sandbox: SandboxConfig, rules: &Rules) -> Result<ToolboxConfig, Failure> {
     let (policy, gates) = (rules.policy().clone(), rules.gates()?);
-    Ok(ToolboxConfig { sandbox, policy, gates, ..ToolboxConfig::default() })
+    // A secret is in the environment of whoever starts this, and nowhere else.
+    let secrets = Arc::new(|name: &SecretName| std::env::var(format!("TOOLCELL_SECRET_{name}")).ok());
+    Ok(ToolboxConfig { sandbox, policy, gates, secrets, ..ToolboxConfig::default() })
 }

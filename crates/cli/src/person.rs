@@ -56,7 +56,11 @@ pub(crate) fn confirms(question: &str) -> Result<bool, Failure> {
 }
 
 fn confirm(question: &str) -> Result<bool, InquireError> {
+    Confirm::new(question).with_default(false).with_render_config(look()).prompt()
+}
+
+/// How questions look.
+pub(crate) fn look() -> RenderConfig<'static> {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let look = if plain { RenderConfig::empty() } else { RenderConfig::default_colored() };
-    Confirm::new(question).with_default(false).with_render_config(look).prompt()
+    if plain { RenderConfig::empty() } else { RenderConfig::default_colored() }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolcell::{
-    CancelToken, ContextBody, DeprecationBody, Explanation, Lang, Outcome, Params, PartialSink, Person, Ran, Report,
-    RunError, RunOptions, RunTool, Schema, Toolbox, line,
+    CancelToken, ContextBody, DeprecationBody, Explanation, Lang, Outcome, Params, PartialSink, Person, Planner, Ran,
+    Report, RunError, RunOptions, RunTool, Schema, Toolbox, line,
 };
 
 use crate::answer::Answer;
@@ -17,6 +17,7 @@ use crate::failure::Failure;
 use crate::input;
 use crate::operation::Operation;
 use crate::person::AtTerminal;
+use crate::plan::{self, Plan};
 use crate::progress::Progress;
 use crate::rules::Rules;
 use crate::table::{Column, Fit, Table, TooLong, width};
@@ -35,8 +36,10 @@ pub(crate) fn run(
     let toolbox = open::existing(dir, args.sandbox.config(), rules)?;
     let request = RunTool::of(&args.tool, given.params(&args.tool, &toolbox)?);
     let progress = streams.errors_are_terminal.then(|| Progress::start(&args.tool));
+    let plan = Plan::of(args, lang, streams, cancel, progress.as_ref());
     let options = RunOptions {
         caller: "cli".to_owned(),
+        plan: plan.clone().map(|plan| plan as Arc<dyn Planner>),
         limits: args.limits.wanted(),
         seed: args.seed,
         tokens_saved: args.tokens_saved,
@@ -57,10 +60,14 @@ pub(crate) fn run(
         _ => error.into(),
     })?;
     let exit = Exit::of(&ran.report.outcome);
+    let held = plan.map(|plan| plan.lines());
     if json {
-        let text = serde_json::to_string(&Body::of(ran)).map_err(std::io::Error::from)?;
+        let text = serde_json::to_string(&Body { plan: held, ..Body::of(ran) }).map_err(std::io::Error::from)?;
         writeln!(streams.output, "{text}")?;
-    } else if args.text {
+        streams.output.flush()?;
+        return Ok(exit);
+    }
+    if args.text {
         exec::print_aside(&ran.report, lang, streams)?;
         let text = streams.shown(&ran.to_text(lang));
         writeln!(streams.output, "{text}")?;
@@ -68,6 +75,7 @@ pub(crate) fn run(
         print(ran, lang, streams)?;
     }
     streams.output.flush()?;
+    plan::print(&held.unwrap_or_default(), lang, streams)?;
     Ok(exit)
 }
 
@@ -219,6 +227,9 @@ struct Body {
     suppressed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     revised_by: Option<String>,
+    /// What was held, where a plan was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<Vec<plan::Line>>,
     /// What is to be used in its place, where it is deprecated.
     #[serde(skip_serializing_if = "Option::is_none")]
     deprecated: Option<DeprecationBody>,
@@ -230,7 +241,8 @@ impl Body {
         let (record, revised_by) = (ran.record.map(|hash| hash.to_string()), ran.revised_by.take());
         let deprecated = ran.deprecated.as_ref().map(DeprecationBody::from);
         let (report, context) = seen(ran);
-        Self { tool, name, answer: Answer::of(None, report), record, context, suppressed, revised_by, deprecated }
+        let answer = Answer::of(None, report);
+        Self { tool, name, answer, record, context, suppressed, revised_by, plan: None, deprecated }
     }
 }
 

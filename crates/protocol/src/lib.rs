@@ -9,16 +9,17 @@
 
 mod frame;
 mod reply;
+#[expect(clippy::ref_option_ref, reason = "what serde derives for bytes hands them over so")]
 mod request;
 
 pub use frame::{FrameError, decode, encode};
 pub use reply::{Exceeded, Operation, Reply, Thrown, Warning};
-pub use request::{Call, Failure, Grant, Load, Resume, Settled};
+pub use request::{Answer, Call, Effects, Failure, Grant, Load, Resume, Settled};
 
 /// The version of everything in this crate; the guest exports it as `abi_version`, the host refuses another one.
 ///
 /// `fixtures/protocol/` holds golden frames of this version: a change of the bytes needs a new number.
-pub const ABI_VERSION: u32 = 1;
+pub const ABI_VERSION: u32 = 2;
 
 /// The deepest nesting of arrays and objects that parameters and results may have, in levels.
 ///

@@ -19,7 +19,7 @@ pub enum Reply {
     Pending {
         /// Operations that were started since the last reply, in the order of their calls.
         started: Vec<Operation>,
-        /// Operations whose result nobody waits for any more.
+        /// Operations whose result nobody waits for any more, and answers whose rest nobody reads.
         cancelled: Vec<u32>,
     },
     /// A limit that the guest itself watches was reached.
@@ -35,6 +35,9 @@ pub struct Operation {
     pub kind: String,
     /// JSON text with the details.
     pub payload: String,
+    /// What is sent along, such as the body of a request.
+    #[serde(with = "serde_bytes")]
+    pub bytes: Option<Vec<u8>>,
 }
 
 /// What the tool threw.

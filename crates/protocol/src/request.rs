@@ -4,20 +4,38 @@
 use serde::{Deserialize, Serialize};
 
 /// A capability that exists in the guest because the host handed it in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Grant {
-    /// `setTimeout`, `setInterval` and their `clear` functions.
+    /// `setTimeout`, `setInterval` and their `clear` functions, `sleep`.
     Timers,
+    /// `fetch` and its classes, `AbortSignal.timeout`.
+    Net,
+    /// `kv`: a space of keys and values.
+    Kv,
+    /// `files`: folders.
+    Files,
+    /// `secret`: names of secrets, which the host puts into requests.
+    Secrets {
+        /// The names that there are.
+        names: Vec<String>,
+    },
+    /// `tools`: calls of other tools.
+    Tools,
 }
 
 impl Grant {
     /// The name of the grant, as policies and messages write it.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn name(&self) -> &'static str {
         match self {
             Self::Timers => "timers",
+            Self::Net => "net",
+            Self::Kv => "kv",
+            Self::Files => "files",
+            Self::Secrets { .. } => "secrets",
+            Self::Tools => "tools",
         }
     }
 }
@@ -61,9 +79,43 @@ pub struct Resume<'a> {
 pub struct Settled<'a> {
     /// The operation's number.
     pub id: u32,
-    /// JSON text that the tool's promise is fulfilled with, or why it is rejected.
+    /// What the tool's promise is fulfilled with, or why it is rejected.
     #[serde(borrow)]
-    pub result: Result<&'a str, Failure<'a>>,
+    pub result: Result<Answer<'a>, Failure<'a>>,
+}
+
+/// What an operation came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer<'a> {
+    /// JSON text.
+    pub json: &'a str,
+    /// What comes along, such as a piece of a body.
+    #[serde(borrow, with = "serde_bytes")]
+    pub bytes: Option<&'a [u8]>,
+}
+
+/// Whether what an operation was to do happened, although it failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effects {
+    /// Nothing happened.
+    None,
+    /// It was begun, and may have happened.
+    Started,
+    /// It happened.
+    Committed,
+}
+
+impl Effects {
+    /// Its name, as errors say it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Started => "started",
+            Self::Committed => "committed",
+        }
+    }
 }
 
 /// Why an operation failed, as the tool sees it.
@@ -73,4 +125,8 @@ pub struct Failure<'a> {
     pub name: &'a str,
     /// The error's `message`.
     pub message: &'a str,
+    /// The error's `code`.
+    pub code: &'a str,
+    /// The error's `effects`.
+    pub effects: Effects,
 }

@@ -209,6 +209,10 @@ fn key(name: &str, source: &str, grants: &[Grant], precheck: Precheck) -> blake3
     }
     for grant in grants {
         hasher.update(grant.name().as_bytes()).update(b"\0");
+        if let Grant::Secrets { names } = grant {
+            // A name has no `:`, which is in no name of a grant either.
+            hasher.update(names.join(":").as_bytes()).update(b"\0");
+        }
     }
     hasher.finalize()
 }

@@ -10,7 +10,8 @@
 //! store as a whole.
 //!
 //! Reading order: `request` is what is asked for; `create`, `run`, `list`, `delete` are the verbs; `permit` decides,
-//! with [`policy`] and [`gate`]; `cell` is the way into the sandbox; `record` is what is kept.
+//! with [`policy`] and [`gate`]; `cell` is the way into the sandbox; `operations` is what the host does
+//! for a tool that waits; `record` is what is kept.
 //!
 //! Invariant: this crate strings the parts together and adds no way around them. There is one road to the sandbox, and
 //! each attempt to take it leaves one record.
@@ -40,8 +41,10 @@ mod cache;
 mod cell;
 mod claim;
 mod find;
+mod function;
 pub mod gate;
 mod keeper;
+mod operations;
 mod params;
 mod permit;
 pub mod policy;
@@ -68,9 +71,11 @@ pub use deprecate::{DeprecateError, Deprecated};
 pub use exchange::{Bundle, collect, export, import, judge, repair};
 pub use exec::{ExecError, Precheck};
 pub use find::{FindToolError, Instead};
+pub use function::{Function, FunctionError, FunctionFailed, Functions};
 pub use gate::{Answer, Context, Gates, Person, Question, Revision, Verdict, Waiting};
 pub use ledger::{LedgerLine, Sums};
 pub use list::{ListToolsError, Listed};
+pub use operations::{Done, Effect, Held, Planner, ReachError, SecretSource};
 pub use params::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError};
 pub use permit::{Denial, Permit, Step};
 pub use policy::{Policy, PolicyFile, Wanted};
@@ -90,17 +95,19 @@ pub use toolcell_analysis::{
     Analysis, Capabilities, Capability, Comparison, Finding, Location, Need, Problem, QualityAssessment, Rejection,
     SafetyAnalysisResult, Severity, Shape, analyze, page, rule_names,
 };
+pub use toolcell_capabilities::Roots;
 pub use toolcell_host::{
-    Budget, CallError, CancelToken, ENGINE_VERSION, Ended, GUEST_DIGEST, Grant, Json, JsonError, Kind, Level, LogLine,
-    NoOperations, Operation, OperationFailure, Operations, OperationsOfCall, Outcome, Params, PartialSink, Place,
-    Reading, RealClock, Report, Run, SandboxConfig, StartError, Stop, Thrown, Timers, Until, Usage, Warning, WhenFull,
+    Bell, Budget, CallError, CancelToken, ENGINE_VERSION, Effects, Ended, GUEST_DIGEST, Grant, Json, JsonError, Kind,
+    Level, LogLine, NoOperations, Operation, OperationAnswer, OperationFailure, Operations, OperationsOfCall, Outcome,
+    Params, PartialSink, Place, Reading, RealClock, Report, Run, SandboxConfig, StartError, Stop, Thrown, Timers,
+    Until, Usage, Waited, Warning, WhenFull,
 };
 pub use toolcell_reflection as reflection;
 pub use toolcell_store as store;
 pub use toolcell_tool::{
     Access, Callees, Claims, Draft, DraftError, Example, Expectation, FilesGrant, GrantError, HostPattern, IdPrefix,
-    KvGrant, Lang, Language, Method, NameError, NetGrant, NetRequest, Notes, SOURCE_LIMIT, Scheme, SecretGrant, Status,
-    ToolId, ToolName, ToolSpec, headline,
+    KvGrant, Lang, Language, Method, NameError, NetGrant, NetRequest, Notes, SOURCE_LIMIT, Scheme, SecretGrant,
+    SecretName, Status, ToolId, ToolName, ToolSpec, headline,
 };
 pub use verify::{Proved, Tried, VerifyError, VerifyOptions};
 pub use vet::{Refusal, VettedTool, vet};

@@ -59,6 +59,11 @@ impl Permit {
         self.context
     }
 
+    /// The same with no more than another tool is granted, which calls this one.
+    pub(crate) fn within(self, caller: &Grants) -> Self {
+        Self { grants: self.grants.meet(caller), ..self }
+    }
+
     /// The same for another call of the tool, while it is tried.
     pub(crate) fn for_trial(&self, args: Args, budget: Budget) -> Self {
         let (grants, decided_by) = (self.grants.clone(), self.decided_by.clone());
@@ -141,7 +146,6 @@ impl Toolbox {
     ) -> Result<Permit, NotAdmitted> {
         let grants = self.grants(subject, steps);
         pass_quarantine(subject, steps)?;
-        pass_grants(&grants, steps)?;
         let (args, admission) = self.pass_gates(subject, args, purpose, steps)?;
         let decided_by = match subject.tool {
             Some((entry, tool)) => self.approved(entry, tool, &grants, args.params(), purpose, steps)?,
@@ -300,14 +304,6 @@ impl Toolbox {
         attempt.details.decided_by = Some(by.to_owned());
         store.audit().record(&attempt).map(|_| ())
     }
-}
-
-/// Refuses what is granted and cannot be done.
-fn pass_grants(grants: &Grants, steps: &mut Vec<Step>) -> Result<(), Denial> {
-    ungranted::is_done(grants).inspect_err(|denial| {
-        let (stage, rule, verdict) = ("grants", "version".to_owned(), "deny".to_owned());
-        steps.push(Step { stage, rule, verdict, reason: denial.reason.clone() });
-    })
 }
 
 /// Refuses a tool that must not run, whoever approved it before.

@@ -14,13 +14,14 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Outcome, Params, Report, Stop};
+use toolcell_host::{ENGINE_VERSION, Effects, GUEST_DIGEST, Outcome, Params, Report, Stop};
 use toolcell_store::audit::{Action, Attempt, Details, Digest, Failure};
 use toolcell_store::{Begun, Fault, RUN, Record, RecordError, RunEnd, UsageEvent};
 use toolcell_tool::{ToolId, ToolName};
 
 pub(crate) use interrupted::close_interrupted;
 
+use crate::operations::{Done, Ledger};
 use crate::permit::Permit;
 use crate::toolbox::Toolbox;
 
@@ -70,6 +71,9 @@ pub struct RunRecord {
     /// The seed of its random numbers, in hex, where it was drawn from the system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<String>,
+    /// What was done for it outside of its cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub done: Option<Done>,
     /// What it used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used: Option<Used>,
@@ -132,6 +136,9 @@ pub(crate) struct Attempted<'a> {
     /// How many tokens it saves, where its host says so.
     pub(crate) tokens_saved: Option<u64>,
     ran: Option<Left>,
+    fuel: u64,
+    waited: Duration,
+    effects: Effects,
 }
 
 /// What a tool left when it ran.
@@ -185,6 +192,7 @@ impl<'a> Attempted<'a> {
             decided_by: None,
             grants: None,
             seed: None,
+            done: None,
             used: None,
         };
         let begun = toolbox.recorder().map(|store| {
@@ -215,6 +223,9 @@ impl<'a> Attempted<'a> {
             started: Instant::now(),
             tokens_saved: None,
             ran: None,
+            fuel: 0,
+            waited: Duration::ZERO,
+            effects: Effects::None,
         })
     }
 
@@ -256,8 +267,21 @@ impl<'a> Attempted<'a> {
         self.record.seed = seed.map(|seed| format!("{seed:016x}"));
     }
 
+    /// Notes what was done for the tool.
+    pub(crate) fn has_done(&mut self, ledger: &Ledger) {
+        self.effects = ledger.farthest();
+        self.record.done = ledger.taken();
+    }
+
+    /// What it took so far: fuel, also of loading, how long it waited, and how far what was done for it got.
+    pub(crate) fn spent(&self) -> (u64, Duration, Effects) {
+        (self.fuel, self.waited, self.effects)
+    }
+
     /// Notes what the tool left, before gates look at it.
     pub(crate) fn has_run(&mut self, report: &Report) {
+        self.fuel = report.usage.fuel.saturating_add(report.usage.load_fuel);
+        self.waited = report.usage.waited;
         if self.begun.is_none() {
             return;
         }

@@ -3,6 +3,7 @@
 //! Invariant: each attempt leaves one record and one audit line, also where a line returns early.
 
 mod given;
+mod within;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use toolcell_tool::{Status, ToolId, ToolName};
 use crate::cell::Code;
 use crate::find::FindToolError;
 use crate::gate::{Context, Person, RESULT_WITHHELD};
+use crate::operations::{Given, Planner, ReachError};
 use crate::params::{ParamsError, SchemaError};
 use crate::permit::{Denial, NotAdmitted, Permit, Purpose, Step, Subject};
 use crate::policy::{LimitError, Wanted};
@@ -26,7 +28,8 @@ use crate::ungranted;
 use crate::vet::{Refusal, VettedTool};
 
 use given::drawn;
-pub(crate) use given::{key, operations, since_1970};
+pub(crate) use given::{inward, key, since_1970, waiting};
+pub(crate) use within::{Called, Within};
 
 /// What one run is given besides its request.
 #[derive(Clone)]
@@ -45,6 +48,8 @@ pub struct RunOptions {
     pub person: Option<Arc<dyn Person>>,
     /// What to do where as many calls run as may.
     pub when_full: WhenFull,
+    /// Decides what happens of what would change the world; the rest of the run waits for it. All of it happens unless said.
+    pub plan: Option<Arc<dyn Planner>>,
     /// How many tokens the run saves if it goes well, for the ledger.
     pub tokens_saved: Option<u64>,
 }
@@ -60,6 +65,7 @@ impl Default for RunOptions {
             partial: None,
             person: None,
             when_full: WhenFull::Wait,
+            plan: None,
             tokens_saved: None,
         }
     }
@@ -158,6 +164,9 @@ pub enum RunError {
     /// It ran, and a gate that failed keeps back what came of it.
     #[error(transparent)]
     Withheld(Denial),
+    /// What it is granted cannot be had.
+    #[error(transparent)]
+    Reach(#[from] ReachError),
     /// The sandbox did not take the call.
     #[error(transparent)]
     Call(#[from] CallError),
@@ -182,6 +191,7 @@ impl RunError {
             Self::Unsafe(_) => "safety-check-failed",
             Self::Denied(_) => "permission-denied",
             Self::Withheld(_) => RESULT_WITHHELD,
+            Self::Reach(error) => error.code(),
             Self::Call(error) => error.code(),
             Self::Fault(error) => error.code(),
             Self::Unrecorded(error) => error.code(),
@@ -199,6 +209,7 @@ impl RunError {
             Self::Limit(error) => error.hint().into(),
             Self::Unsafe(refusal) => refusal.hint().into(),
             Self::Denied(denial) | Self::Withheld(denial) => denial.hint.as_str().into(),
+            Self::Reach(error) => error.hint().into(),
             Self::Call(error) => error.hint().into(),
             Self::Fault(error) => error.hint().into(),
             Self::Unrecorded(error) => error.hint().into(),
@@ -238,7 +249,7 @@ impl Toolbox {
         let mut attempted =
             Attempted::begin(self, Action::RunDynamicTool, &options.caller, called, &request.parameters)?;
         attempted.tokens_saved = options.tokens_saved;
-        let done = self.run_attempted(request, options, &mut attempted);
+        let done = self.run_attempted(request, options, &mut attempted, None);
         let ended = match &done {
             Ok(_) => Ended::AsItRan,
             Err(error) => Ended::Refused { code: error.code(), message: error.to_string() },
@@ -255,11 +266,13 @@ impl Toolbox {
         request: &RunTool,
         options: &RunOptions,
         attempted: &mut Attempted<'_>,
+        within: Option<&Within<'_>>,
     ) -> Result<Ran, RunError> {
         let entry = self.find_tool(request.tool_id.as_deref(), request.tool_name.as_deref())?;
         attempted.is_about(entry.id, &entry.name);
         let ready = self.ready(&entry)?;
         let budget = self.policy.budget(&timed(request, options))?;
+        let budget = within.map_or(budget, |within| within.narrow(budget));
         let schema = ready.schema()?;
         let args = schema.check(request.parameters.clone())?;
         let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
@@ -277,10 +290,19 @@ impl Toolbox {
                 return Err(error.into());
             }
         };
+        let permit = match within {
+            Some(within) => permit.within(within.grants),
+            None => permit,
+        };
         attempted.is_permitted(&permit);
         let random = drawn(permit.grants())?;
         attempted.has_drawn(random);
-        let report = self.call(&entry, tool, &permit, options, random, &attempted.call_id())?;
+        let call_id = attempted.call_id();
+        let depth = within.map_or(0, |within| within.depth);
+        let given = self.give(permit.grants(), &entry, &call_id, options, depth)?;
+        let report = self.call(&entry, tool, &permit, random, &given);
+        attempted.has_done(&given.ledger);
+        let report = report?;
         attempted.has_run(&report);
         let seen = self.review(entry.name.as_str(), Some(entry.id), permit, report);
         let Seen { report, context, suppressed, revised_by } = seen.map_err(RunError::Withheld)?;
@@ -336,18 +358,18 @@ impl Toolbox {
         entry: &Entry,
         tool: &VettedTool,
         permit: &Permit,
-        options: &RunOptions,
         random: Option<u64>,
-        call_id: &str,
+        given: &Given<'_>,
     ) -> Result<Report, CallError> {
+        let options = given.options;
         let clock = permit.grants().clock.then(|| self.real_clock());
         let run = Run {
             tool: None,
-            call_id,
+            call_id: &given.call_id,
             seed: random.unwrap_or(options.seed),
             started_at: since_1970(self.now()),
             clock: clock.as_ref(),
-            operations: operations(permit.grants()),
+            operations: given,
             cancel: options.cancel.as_ref(),
             partial: options.partial.as_ref(),
             when_full: options.when_full,

@@ -7,14 +7,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
+use toolcell_capabilities::{Net, Roots};
 use toolcell_host::{Kind, Sandbox, SandboxConfig, StartError};
 use toolcell_store::audit::AuditConfig;
 use toolcell_store::{Access, Entry, Fault, OpenError, RecordError, Settings, Store};
 
 use crate::cache::Cache;
 use crate::cell::Kept;
+use crate::function::Functions;
 use crate::gate::Gates;
 use crate::keeper::Keeper;
+use crate::operations::{Background, SecretSource};
 use crate::params::{Schema, SchemaError};
 use crate::policy::{Policy, PolicyError};
 use crate::record;
@@ -33,6 +36,12 @@ pub struct ToolboxConfig {
     pub clock: fn() -> Timestamp,
     /// The working directory that gates are told.
     pub cwd: PathBuf,
+    /// Where the values of secrets come from, for tools that are granted them. From nowhere unless said.
+    pub secrets: SecretSource,
+    /// What the host lends to tools, beside those of the store. What is called so in the store is not called by tools.
+    pub functions: Functions,
+    /// Whose certificates are believed, where tools make requests. Those that this machine believes unless said.
+    pub roots: Roots,
 }
 
 impl Default for ToolboxConfig {
@@ -45,6 +54,9 @@ impl Default for ToolboxConfig {
             clock: Timestamp::now,
             // Gates are told nothing where the directory is gone.
             cwd: std::env::current_dir().unwrap_or_default(),
+            secrets: Arc::new(|_| None),
+            functions: Functions::default(),
+            roots: Roots::System,
         }
     }
 }
@@ -60,6 +72,11 @@ pub struct Toolbox {
     pub(crate) gates: Gates,
     pub(crate) clock: fn() -> Timestamp,
     pub(crate) cwd: String,
+    pub(crate) secrets: SecretSource,
+    pub(crate) functions: Functions,
+    pub(crate) roots: Roots,
+    pub(crate) net: OnceLock<Net>,
+    pub(crate) background: Background,
     /// What a draft declares that it takes.
     pub(crate) anything: Schema,
     cache: Cache,
@@ -151,13 +168,14 @@ impl Toolbox {
     /// As [`Sandbox::new`]: `integrity`, `no-image`, `limit-invalid`.
     pub fn without_store(config: ToolboxConfig) -> Result<Self, StartError> {
         let sandbox = Sandbox::new(&config.sandbox)?;
-        Ok(Self::sharing(Arc::new(sandbox), Arc::default(), Cache::new(), config))
+        Ok(Self::sharing(Arc::new(sandbox), Arc::default(), Cache::new(), Background::default(), config))
     }
 
     fn sharing(
         sandbox: Arc<Sandbox>,
         interpreter: Arc<OnceLock<Result<Sandbox, String>>>,
         cache: Cache,
+        background: Background,
         config: ToolboxConfig,
     ) -> Self {
         Self {
@@ -169,6 +187,11 @@ impl Toolbox {
             gates: config.gates,
             clock: config.clock,
             cwd: config.cwd.display().to_string(),
+            secrets: config.secrets,
+            functions: config.functions,
+            roots: config.roots,
+            net: OnceLock::new(),
+            background,
             anything: Schema::anything(),
             cache,
         }
@@ -252,7 +275,8 @@ impl Toolbox {
     /// Those of the disk.
     pub fn beside_with(&self, store: Store, config: ToolboxConfig) -> Result<Self, ToolboxError> {
         let (sandbox, interpreter) = (Arc::clone(&self.sandbox), Arc::clone(&self.interpreter));
-        Self::sharing(sandbox, interpreter, self.cache.beside(), config).holding(store)
+        let (cache, background) = (self.cache.beside(), self.background.clone());
+        Self::sharing(sandbox, interpreter, cache, background, config).holding(store)
     }
 
     /// The same with a store.

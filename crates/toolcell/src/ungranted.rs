@@ -7,7 +7,6 @@ use toolcell_analysis::{Capabilities, Capability};
 use toolcell_host::{Outcome, Report};
 use toolcell_store::Entry;
 
-use crate::permit::Denial;
 use crate::policy::{Grants, Policy, line};
 use crate::vet::VettedTool;
 
@@ -44,14 +43,4 @@ pub(crate) fn lines(entry: &Entry, tool: &VettedTool, grants: &Grants) -> Option
     });
     let lines: Vec<String> = lines.collect();
     (!lines.is_empty()).then(|| lines.join(" and "))
-}
-
-/// Refuses what a policy grants and this version does not do. What it learns to do is taken out of the list.
-pub(crate) fn is_done(grants: &Grants) -> Result<(), Denial> {
-    const NOT_YET: [Capability; 5] =
-        [Capability::Net, Capability::Kv, Capability::Files, Capability::Secrets, Capability::Tools];
-    let Some(capability) = NOT_YET.into_iter().find(|capability| grants.has(*capability)) else { return Ok(()) };
-    let reason = format!("this version cannot grant `{}`", capability.name());
-    let hint = format!("refuse it to the tool: `{} = false` in the rule of the policy", capability.name());
-    Err(Denial::new("grants", reason, hint))
 }

@@ -7,6 +7,7 @@
 // defined" can be given its reason also where the tool catches the error and passes the message on; a global
 // that throws would break `typeof fetch`.
 
+const { captureStackTrace } = Error;
 const StringConstructor = String;
 const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf } = Object;
 const { stringify } = JSON;
@@ -26,6 +27,10 @@ const NOT_DEFINED = " is not defined";
 const NOT_LOADED = "could not load module ";
 
 const net = "it needs the grant `net`, which this call does not have";
+const kv = "it needs the grant `kv`, which this call does not have";
+const files = "it needs the grant `files`, which this call does not have";
+const secrets = "it needs the grant `secrets`, which this call does not have";
+const tools = "it needs the grant `tools`, which this call does not have";
 const timers = "it needs the grant `timers`, which this call does not have";
 const strings = "code from strings is not available, what was analysed is what runs";
 const host = "a cell has no process, files or environment";
@@ -38,8 +43,16 @@ const REASONS = {
   Request: net,
   Response: net,
   Headers: net,
+  ReadableStream: net,
+  ReadableStreamDefaultController: net,
+  ReadableStreamDefaultReader: net,
   WebSocket: net,
   XMLHttpRequest: net,
+  kv,
+  files,
+  secret: secrets,
+  tools,
+  sleep: timers,
   setTimeout: timers,
   setInterval: timers,
   setImmediate: timers,
@@ -60,13 +73,48 @@ const REASONS = {
   self: scope,
 };
 
+// Whether the next error is made for its frames alone, and the frames of the last one that was.
+let taking = false;
+let taken;
+
+/**
+ * The frames of those who called `callee`, a function that is running now: `stackOf` can make a stack of them, which is
+ * dear and hardly ever needed. Each frame costs as well, so the prelude's own are left out.
+ */
+export function here(callee) {
+  taking = true;
+  taken = undefined;
+  try {
+    captureStackTrace({ __proto__: null }, callee);
+  } finally {
+    taking = false;
+  }
+  const frames = taken;
+  taken = undefined;
+  return frames;
+}
+
 /** The stack of an error as text; the engine calls it with the frames of where the error was made. */
 export function prepareStackTrace(error, frames) {
+  if (taking) {
+    taking = false;
+    taken = frames;
+    return undefined;
+  }
   explain(error);
+  return traceOf(frames, constructorFrames(error, frames));
+}
+
+/** The stack of an error that is to say that it was made where `frames` were taken. */
+export function stackOf(frames) {
+  return traceOf(frames, 0);
+}
+
+function traceOf(frames, first) {
   let text = "";
   // Frames of built-in functions wait until it is known whether the author's code called them or the prelude.
   let native = "";
-  for (let index = constructorFrames(error, frames); index < frames.length; index++) {
+  for (let index = first; index < frames.length; index++) {
     const frame = frames[index];
     const file = frame.getFileName();
     const name = frame.getFunctionName();

@@ -1,113 +1,150 @@
-// What a tool may ask of the host: each operation is a promise that the host's answer settles.
+// What a tool may ask of the host: each operation ends with the answer of the host, or with its failure.
 //
-// Invariant: a capability that was not granted does not exist; its name is no global and nothing here is reachable
-// without it. An operation's number comes from the host's side, counted in the order of the calls.
+// Invariant: an operation's number comes from the host's side, counted in the order of the calls. Nothing of a tool
+// runs in here: whoever waits for an operation settles promises or queues jobs, so that all operations which ended
+// together are told to the tool before any of it goes on.
 
-const { stringify } = JSON;
-const { defineProperty } = Object;
-const { apply } = Reflect;
-const uncurry = Function.prototype.bind.bind(Function.prototype.call);
-const mapGet = uncurry(Map.prototype.get);
-const mapSet = uncurry(Map.prototype.set);
-const mapDelete = uncurry(Map.prototype.delete);
-const then = uncurry(Promise.prototype.then);
-const PromiseConstructor = Promise;
-const ErrorConstructor = Error;
-const TypeErrorConstructor = TypeError;
-const toNumber = Number;
+import { DOMException } from "../src/dom-exception.js";
+import {
+  Error,
+  JSONStringify,
+  Map,
+  MapPrototypeDelete,
+  MapPrototypeGet,
+  MapPrototypeSet,
+  ObjectDefineProperty,
+  ObjectPrototypeHasOwnProperty,
+  Promise,
+  TypeError,
+} from "../src/intrinsics.js";
+import { addErrorProperty } from "../src/webidl.js";
+import { here, stackOf } from "./errors.js";
 
 const waiting = new Map();
 let native;
-let globalObject;
-let report = () => {};
 
 /** Gives this module what it needs of the host and of the other modules. */
-export function connect(nativeFunctions, target, reportUncaught, AbortController) {
+export function connect(nativeFunctions, AbortController) {
   native = nativeFunctions;
-  globalObject = target;
-  report = reportUncaught;
   neverAborted = new AbortController().signal;
 }
 
 /** The signal that a factory's tool gets: a cancelled call is ended for good, so it never fires inside of one. */
 export let neverAborted;
 
-/** Starts an operation: `{ id, promise }`. */
-function start(kind, payload) {
-  const id = native.start(kind, stringify(payload));
-  const promise = new PromiseConstructor((resolve, reject) => mapSet(waiting, id, { resolve, reject }));
-  return { id, promise };
+/**
+ * Starts an operation and gives its number. Once, `done(answer, bytes)` or `failed(error)` is called; the error says
+ * that it happened at `place`, if one is given. `payload` is JSON text, `bytes` a Uint8Array or `undefined`.
+ */
+export function start(kind, payload, bytes, place, done, failed) {
+  const id = native.start(kind, payload, bytes);
+  MapPrototypeSet(waiting, id, { kind, place, done, failed });
+  return id;
 }
 
-function cancel(id) {
-  if (mapDelete(waiting, id)) native.cancel(id);
+/** Forgets an operation that has not ended. */
+export function cancel(id) {
+  if (MapPrototypeDelete(waiting, id)) native.cancel(id);
 }
 
-/** Settles the promise of operation `id` with a value, or with `{ name, message }` of a failure. */
-export function settle(id, ok, value) {
-  const promise = mapGet(waiting, id);
-  if (promise === undefined) return;
-  mapDelete(waiting, id);
-  if (ok) {
-    promise.resolve(value);
+/** Tells the host that nobody reads the rest of what the operation `id`, which has ended, gave. */
+export function release(id) {
+  native.release(id);
+}
+
+/** Ends the operation `id` with a value and bytes, or with `{ name, message, code, effects }` of a failure. */
+export function settle(id, ok, value, bytes) {
+  const operation = MapPrototypeGet(waiting, id);
+  if (operation === undefined) return;
+  MapPrototypeDelete(waiting, id);
+  if (!ok) {
+    operation.failed(failure(value.name, value.message, value.code, value.effects, operation.place));
+    return;
+  }
+  try {
+    operation.done(value, bytes);
+  } catch (error) {
+    if (operation.place !== undefined) define(error, "stack", stackOf(operation.place));
+    operation.failed(error);
+  }
+}
+
+/** A promise of what `read(answer, bytes)` makes of an operation's answer; it refuses an answer with `undefined`. */
+export function request(kind, payload, bytes, read) {
+  const place = here(request);
+  return new Promise((resolve, reject) => {
+    start(
+      kind,
+      payload(),
+      bytes === undefined ? undefined : bytes(),
+      place,
+      (answer, piece) => {
+        const value = read(answer, piece);
+        if (value === undefined) reject(malformed(kind, place));
+        else resolve(value === NOTHING ? undefined : value);
+      },
+      reject,
+    );
+  });
+}
+
+/** What the reader of an answer gives where the tool is to see `undefined`. */
+export const NOTHING = { __proto__: null };
+
+/** Reads an answer that says no more than that it is done. */
+export function nothing(answer) {
+  return answer === null ? NOTHING : undefined;
+}
+
+/** The error of an answer that is not what this kind of operation answers. */
+export function malformed(kind, place) {
+  const message = "the host's answer to `" + kind + "` is malformed, so it is not known what happened";
+  return failure("TypeError", message, "answer-malformed", "started", place);
+}
+
+// Those that are no errors of the language itself.
+const EXCEPTIONS = {
+  __proto__: null,
+  AbortError: true,
+  DataError: true,
+  InvalidStateError: true,
+  NetworkError: true,
+  NotAllowedError: true,
+  NotFoundError: true,
+  NotSupportedError: true,
+  QuotaExceededError: true,
+  SecurityError: true,
+  TimeoutError: true,
+};
+
+function failure(name, message, code, effects, place) {
+  let error;
+  if (name === "TypeError") {
+    error = new TypeError(message);
+  } else if (EXCEPTIONS[name]) {
+    error = new DOMException(message, name);
   } else {
-    const error = new ErrorConstructor(value.message);
-    defineProperty(error, "name", { __proto__: null, value: value.name, writable: true, configurable: true });
-    promise.reject(error);
+    error = new Error(message);
+    if (name !== "Error") define(error, "name", name);
   }
+  if (place !== undefined) define(error, "stack", stackOf(place));
+  addErrorProperty(error, "code", code);
+  addErrorProperty(error, "effects", effects);
+  return error;
 }
 
-/** Makes the granted capabilities exist. */
-export function grant(names) {
-  for (let index = 0; index < names.length; index++) {
-    if (names[index] === "timers") installTimers();
-  }
+function define(object, key, value) {
+  ObjectDefineProperty(object, key, { __proto__: null, value, writable: true, configurable: true });
 }
 
-function installTimers() {
-  // A timer's own number stays the same while an interval starts one operation after the other.
-  const timers = new Map();
-  let lastTimer = 0;
+/** A member of an answer itself, never one that a tool put on a prototype. */
+export function own(answer, key) {
+  return typeof answer === "object" && answer !== null && ObjectPrototypeHasOwnProperty(answer, key)
+    ? answer[key]
+    : undefined;
+}
 
-  function arm(repeat, callback, delay, args) {
-    if (typeof callback !== "function") {
-      throw new TypeErrorConstructor("a timer needs a function; code from strings is not available");
-    }
-    const milliseconds = toNumber(delay);
-    const ms = milliseconds >= 1 && milliseconds <= 2147483647 ? milliseconds : 1;
-    const timer = ++lastTimer;
-    const fire = () => {
-      if (repeat) schedule();
-      else mapDelete(timers, timer);
-      try {
-        apply(callback, undefined, args);
-      } catch (error) {
-        report(error);
-      }
-    };
-    const schedule = () => {
-      const { id, promise } = start("timer", { ms });
-      mapSet(timers, timer, id);
-      then(promise, fire, () => {});
-    };
-    schedule();
-    return timer;
-  }
-
-  function clear(timer) {
-    const id = mapGet(timers, timer);
-    if (id === undefined) return;
-    mapDelete(timers, timer);
-    cancel(id);
-  }
-
-  const functions = {
-    setTimeout: (callback, delay, ...args) => arm(false, callback, delay, args),
-    setInterval: (callback, delay, ...args) => arm(true, callback, delay, args),
-    clearTimeout: (timer) => clear(timer),
-    clearInterval: (timer) => clear(timer),
-  };
-  for (const name of ["setTimeout", "setInterval", "clearTimeout", "clearInterval"]) {
-    defineProperty(globalObject, name, { __proto__: null, value: functions[name], writable: true, configurable: true });
-  }
+/** The JSON text of a string. */
+export function quote(string) {
+  return JSONStringify(string);
 }

@@ -5,6 +5,7 @@
 import { reportUncaught } from "../src/console.js";
 import { classify } from "./classify.js";
 import { inspect, prepareStackTrace } from "./errors.js";
+import * as grants from "./grants.js";
 import { lockdown } from "./lockdown.js";
 import * as operations from "./operations.js";
 import * as tool from "./tool.js";
@@ -15,12 +16,13 @@ const PromiseConstructor = Promise;
 /** `native` carries the functions of the Rust side and takes the hooks back. */
 export function start(native, globalObject, console, AbortController) {
   tool.connect(native, console);
-  operations.connect(native, globalObject, reportUncaught, AbortController);
+  operations.connect(native, AbortController);
+  grants.connect(globalObject, reportUncaught);
   Object.defineProperty(Math, "random", { value: { random: () => native.random() }.random, writable: true, configurable: true });
   Error.prepareStackTrace = prepareStackTrace;
   lockdown(globalObject);
   native.hooks = {
-    grant: operations.grant,
+    grant: grants.grant,
     settle: operations.settle,
     adopt: tool.adopt,
     invoke: tool.invoke,

@@ -36,12 +36,12 @@
   var require_global_this = __commonJS({
     "node_modules/core-js-pure/internals/global-this.js"(exports, module) {
       "use strict";
-      var check = /* @__PURE__ */ __name(function(it) {
+      var check2 = /* @__PURE__ */ __name(function(it) {
         return it && it.Math === Math && it;
       }, "check");
       module.exports = // eslint-disable-next-line es/no-global-this -- safe
-      check(typeof globalThis == "object" && globalThis) || check(typeof window == "object" && window) || // eslint-disable-next-line no-restricted-globals -- safe
-      check(typeof self == "object" && self) || check(typeof global == "object" && global) || check(typeof exports == "object" && exports) || // eslint-disable-next-line no-new-func -- fallback
+      check2(typeof globalThis == "object" && globalThis) || check2(typeof window == "object" && window) || // eslint-disable-next-line no-restricted-globals -- safe
+      check2(typeof self == "object" && self) || check2(typeof global == "object" && global) || check2(typeof exports == "object" && exports) || // eslint-disable-next-line no-new-func -- fallback
       /* @__PURE__ */ (function() {
         return this;
       })() || Function("return this")();
@@ -81,10 +81,10 @@
       "use strict";
       var NATIVE_BIND = require_function_bind_native();
       var FunctionPrototype = Function.prototype;
-      var apply3 = FunctionPrototype.apply;
+      var apply2 = FunctionPrototype.apply;
       var call2 = FunctionPrototype.call;
-      module.exports = typeof Reflect == "object" && Reflect.apply || (NATIVE_BIND ? call2.bind(apply3) : function() {
-        return call2.apply(apply3, arguments);
+      module.exports = typeof Reflect == "object" && Reflect.apply || (NATIVE_BIND ? call2.bind(apply2) : function() {
+        return call2.apply(apply2, arguments);
       });
     }
   });
@@ -447,10 +447,10 @@
     "node_modules/core-js-pure/internals/define-global-property.js"(exports, module) {
       "use strict";
       var globalThis2 = require_global_this();
-      var defineProperty6 = Object.defineProperty;
+      var defineProperty5 = Object.defineProperty;
       module.exports = function(key, value) {
         try {
-          defineProperty6(globalThis2, key, { value, configurable: true, writable: true });
+          defineProperty5(globalThis2, key, { value, configurable: true, writable: true });
         } catch (error) {
           globalThis2[key] = value;
         }
@@ -731,7 +731,7 @@
       var ENUMERABLE = "enumerable";
       var CONFIGURABLE = "configurable";
       var WRITABLE = "writable";
-      exports.f = DESCRIPTORS ? V8_PROTOTYPE_DEFINE_BUG ? /* @__PURE__ */ __name(function defineProperty6(O, P, Attributes) {
+      exports.f = DESCRIPTORS ? V8_PROTOTYPE_DEFINE_BUG ? /* @__PURE__ */ __name(function defineProperty5(O, P, Attributes) {
         anObject(O);
         P = toPropertyKey(P);
         anObject(Attributes);
@@ -747,7 +747,7 @@
           }
         }
         return $defineProperty(O, P, Attributes);
-      }, "defineProperty") : $defineProperty : /* @__PURE__ */ __name(function defineProperty6(O, P, Attributes) {
+      }, "defineProperty") : $defineProperty : /* @__PURE__ */ __name(function defineProperty5(O, P, Attributes) {
         anObject(O);
         P = toPropertyKey(P);
         anObject(Attributes);
@@ -783,7 +783,7 @@
     "node_modules/core-js-pure/internals/export.js"(exports, module) {
       "use strict";
       var globalThis2 = require_global_this();
-      var apply3 = require_function_apply();
+      var apply2 = require_function_apply();
       var uncurryThis2 = require_function_uncurry_this_clause();
       var isCallable = require_is_callable();
       var getOwnPropertyDescriptor3 = require_object_get_own_property_descriptor().f;
@@ -806,7 +806,7 @@
             }
             return new NativeConstructor(a, b, c);
           }
-          return apply3(NativeConstructor, this, arguments);
+          return apply2(NativeConstructor, this, arguments);
         }, "Wrapper");
         Wrapper.prototype = NativeConstructor.prototype;
         return Wrapper;
@@ -1194,9 +1194,9 @@
   var require_define_built_in_accessor = __commonJS({
     "node_modules/core-js-pure/internals/define-built-in-accessor.js"(exports, module) {
       "use strict";
-      var defineProperty6 = require_object_define_property();
+      var defineProperty5 = require_object_define_property();
       module.exports = function(target, name, descriptor) {
-        return defineProperty6.f(target, name, descriptor);
+        return defineProperty5.f(target, name, descriptor);
       };
     }
   });
@@ -1454,7 +1454,7 @@
       var fails = require_fails();
       var create = require_object_create();
       var createPropertyDescriptor = require_create_property_descriptor();
-      var defineProperty6 = require_object_define_property().f;
+      var defineProperty5 = require_object_define_property().f;
       var defineBuiltIn = require_define_built_in();
       var defineBuiltInAccessor = require_define_built_in_accessor();
       var hasOwn = require_has_own_property();
@@ -1469,7 +1469,7 @@
       var IS_PURE = require_is_pure();
       var DOM_EXCEPTION = "DOMException";
       var DATA_CLONE_ERR = "DATA_CLONE_ERR";
-      var Error2 = getBuiltIn("Error");
+      var Error3 = getBuiltIn("Error");
       var NativeDOMException = getBuiltIn(DOM_EXCEPTION) || (function() {
         try {
           var MessageChannel = getBuiltIn("MessageChannel") || getBuiltInNodeModule("worker_threads").MessageChannel;
@@ -1479,10 +1479,10 @@
         }
       })();
       var NativeDOMExceptionPrototype = NativeDOMException && NativeDOMException.prototype;
-      var ErrorPrototype2 = Error2.prototype;
+      var ErrorPrototype2 = Error3.prototype;
       var setInternalState = InternalStateModule.set;
       var getInternalState = InternalStateModule.getterFor(DOM_EXCEPTION);
-      var HAS_STACK = "stack" in new Error2(DOM_EXCEPTION);
+      var HAS_STACK = "stack" in new Error3(DOM_EXCEPTION);
       var codeFor = /* @__PURE__ */ __name(function(name) {
         return hasOwn(DOMExceptionConstants, name) && DOMExceptionConstants[name].m ? DOMExceptionConstants[name].c : 0;
       }, "codeFor");
@@ -1504,9 +1504,9 @@
           this.code = code;
         }
         if (HAS_STACK) {
-          var error = new Error2(message);
+          var error = new Error3(message);
           error.name = DOM_EXCEPTION;
-          defineProperty6(this, "stack", createPropertyDescriptor(1, clearErrorStack(error.stack, 1)));
+          defineProperty5(this, "stack", createPropertyDescriptor(1, clearErrorStack(error.stack, 1)));
         }
       }, "DOMException");
       var DOMExceptionPrototype = $DOMException.prototype = create(ErrorPrototype2);
@@ -1523,9 +1523,9 @@
         defineBuiltInAccessor(DOMExceptionPrototype, "message", getterFor("message"));
         defineBuiltInAccessor(DOMExceptionPrototype, "name", getterFor("name"));
       }
-      defineProperty6(DOMExceptionPrototype, "constructor", createPropertyDescriptor(1, $DOMException));
+      defineProperty5(DOMExceptionPrototype, "constructor", createPropertyDescriptor(1, $DOMException));
       var INCORRECT_CONSTRUCTOR = fails(function() {
-        return !(new NativeDOMException() instanceof Error2);
+        return !(new NativeDOMException() instanceof Error3);
       });
       var INCORRECT_TO_STRING = INCORRECT_CONSTRUCTOR || fails(function() {
         return ErrorPrototype2.toString !== errorToString || String(new NativeDOMException(1, 2)) !== "2: 1";
@@ -1553,10 +1553,10 @@
         constantName = constant.s;
         descriptor = createPropertyDescriptor(6, constant.c);
         if (!hasOwn(PolyfilledDOMException, constantName)) {
-          defineProperty6(PolyfilledDOMException, constantName, descriptor);
+          defineProperty5(PolyfilledDOMException, constantName, descriptor);
         }
         if (!hasOwn(PolyfilledDOMExceptionPrototype, constantName)) {
-          defineProperty6(PolyfilledDOMExceptionPrototype, constantName, descriptor);
+          defineProperty5(PolyfilledDOMExceptionPrototype, constantName, descriptor);
         }
       }
       var constant;
@@ -1663,7 +1663,7 @@
       var globalThis2 = require_global_this();
       var getBuiltIn = require_get_built_in();
       var createPropertyDescriptor = require_create_property_descriptor();
-      var defineProperty6 = require_object_define_property().f;
+      var defineProperty5 = require_object_define_property().f;
       var hasOwn = require_has_own_property();
       var anInstance = require_an_instance();
       var inheritIfRequired = require_inherit_if_required();
@@ -1673,7 +1673,7 @@
       var DESCRIPTORS = require_descriptors();
       var IS_PURE = require_is_pure();
       var DOM_EXCEPTION = "DOMException";
-      var Error2 = getBuiltIn("Error");
+      var Error3 = getBuiltIn("Error");
       var NativeDOMException = getBuiltIn(DOM_EXCEPTION);
       var $DOMException = /* @__PURE__ */ __name(function DOMException3() {
         anInstance(this, DOMExceptionPrototype);
@@ -1681,14 +1681,14 @@
         var message = normalizeStringArgument(argumentsLength < 1 ? void 0 : arguments[0]);
         var name = normalizeStringArgument(argumentsLength < 2 ? void 0 : arguments[1], "Error");
         var that = new NativeDOMException(message, name);
-        var error = new Error2(message);
+        var error = new Error3(message);
         error.name = DOM_EXCEPTION;
-        defineProperty6(that, "stack", createPropertyDescriptor(1, clearErrorStack(error.stack, 1)));
+        defineProperty5(that, "stack", createPropertyDescriptor(1, clearErrorStack(error.stack, 1)));
         inheritIfRequired(that, this, $DOMException);
         return that;
       }, "DOMException");
       var DOMExceptionPrototype = $DOMException.prototype = NativeDOMException.prototype;
-      var ERROR_HAS_STACK = "stack" in new Error2(DOM_EXCEPTION);
+      var ERROR_HAS_STACK = "stack" in new Error3(DOM_EXCEPTION);
       var DOM_EXCEPTION_HAS_STACK = "stack" in new NativeDOMException(1, 2);
       var descriptor = NativeDOMException && DESCRIPTORS && Object.getOwnPropertyDescriptor(globalThis2, DOM_EXCEPTION);
       var BUGGY_DESCRIPTOR = !!descriptor && !(descriptor.writable && descriptor.configurable);
@@ -1701,13 +1701,13 @@
       var PolyfilledDOMExceptionPrototype = PolyfilledDOMException.prototype;
       if (PolyfilledDOMExceptionPrototype.constructor !== PolyfilledDOMException) {
         if (!IS_PURE) {
-          defineProperty6(PolyfilledDOMExceptionPrototype, "constructor", createPropertyDescriptor(1, PolyfilledDOMException));
+          defineProperty5(PolyfilledDOMExceptionPrototype, "constructor", createPropertyDescriptor(1, PolyfilledDOMException));
         }
         for (key in DOMExceptionConstants) if (hasOwn(DOMExceptionConstants, key)) {
           constant = DOMExceptionConstants[key];
           constantName = constant.s;
           if (!hasOwn(PolyfilledDOMException, constantName)) {
-            defineProperty6(PolyfilledDOMException, constantName, createPropertyDescriptor(6, constant.c));
+            defineProperty5(PolyfilledDOMException, constantName, createPropertyDescriptor(6, constant.c));
           }
         }
       }
@@ -1734,7 +1734,7 @@
     "node_modules/core-js-pure/internals/set-to-string-tag.js"(exports, module) {
       "use strict";
       var TO_STRING_TAG_SUPPORT = require_to_string_tag_support();
-      var defineProperty6 = require_object_define_property().f;
+      var defineProperty5 = require_object_define_property().f;
       var createNonEnumerableProperty = require_create_non_enumerable_property();
       var hasOwn = require_has_own_property();
       var toString2 = require_object_to_string();
@@ -1744,7 +1744,7 @@
         var target = STATIC ? it : it && it.prototype;
         if (target) {
           if (!hasOwn(target, TO_STRING_TAG)) {
-            defineProperty6(target, TO_STRING_TAG, { configurable: true, value: TAG });
+            defineProperty5(target, TO_STRING_TAG, { configurable: true, value: TAG });
           }
           if (SET_METHOD && !TO_STRING_TAG_SUPPORT) {
             createNonEnumerableProperty(target, "toString", toString2);
@@ -2773,7 +2773,7 @@
         return blitBuffer(utf16leToBytes(string, buf.length - offset), buf, offset, length);
       }
       __name(ucs2Write, "ucs2Write");
-      Buffer3.prototype.write = /* @__PURE__ */ __name(function write2(string, offset, length, encoding) {
+      Buffer3.prototype.write = /* @__PURE__ */ __name(function write3(string, offset, length, encoding) {
         if (offset === void 0) {
           encoding = "utf8";
           length = this.length;
@@ -4274,14 +4274,14 @@
       var Object2 = globalThis2.Object;
       var Array2 = globalThis2.Array;
       var Date2 = globalThis2.Date;
-      var Error2 = globalThis2.Error;
+      var Error3 = globalThis2.Error;
       var TypeError3 = globalThis2.TypeError;
       var PerformanceMark = globalThis2.PerformanceMark;
       var DOMException3 = getBuiltIn("DOMException");
       var Map3 = MapHelpers.Map;
       var mapHas = MapHelpers.has;
-      var mapGet2 = MapHelpers.get;
-      var mapSet2 = MapHelpers.set;
+      var mapGet = MapHelpers.get;
+      var mapSet = MapHelpers.set;
       var Set3 = SetHelpers.Set;
       var setAdd = SetHelpers.add;
       var setHas = SetHelpers.has;
@@ -4316,7 +4316,7 @@
         });
       }, "checkNewErrorsCloningSemantic");
       var nativeStructuredClone = globalThis2.structuredClone;
-      var FORCED_REPLACEMENT = IS_PURE || !checkErrorsCloning(nativeStructuredClone, Error2) || !checkErrorsCloning(nativeStructuredClone, DOMException3) || !checkNewErrorsCloningSemantic(nativeStructuredClone);
+      var FORCED_REPLACEMENT = IS_PURE || !checkErrorsCloning(nativeStructuredClone, Error3) || !checkErrorsCloning(nativeStructuredClone, DOMException3) || !checkNewErrorsCloningSemantic(nativeStructuredClone);
       var structuredCloneFromMark = !nativeStructuredClone && checkBasicSemantic(function(value) {
         return new PerformanceMark(PERFORMANCE_MARK, { detail: value }).detail;
       });
@@ -4344,7 +4344,7 @@
         return dataTransfer && dataTransfer.items && dataTransfer.files ? dataTransfer : null;
       }, "createDataTransfer");
       var cloneBuffer = /* @__PURE__ */ __name(function(value, map, $type) {
-        if (mapHas(map, value)) return mapGet2(map, value);
+        if (mapHas(map, value)) return mapGet(map, value);
         var type = $type || classof(value);
         var clone, length, options, source, target, i;
         if (type === "SharedArrayBuffer") {
@@ -4370,7 +4370,7 @@
             throw new DOMException3("ArrayBuffer is detached", DATA_CLONE_ERROR);
           }
         }
-        mapSet2(map, value, clone);
+        mapSet(map, value, clone);
         return clone;
       }, "cloneBuffer");
       var cloneView = /* @__PURE__ */ __name(function(value, type, offset, length, map) {
@@ -4382,7 +4382,7 @@
         if (isSymbol(value)) throwUncloneable("Symbol");
         if (!isObject(value)) return value;
         if (map) {
-          if (mapHas(map, value)) return mapGet2(map, value);
+          if (mapHas(map, value)) return mapGet(map, value);
         } else map = new Map3();
         var type = classof(value);
         var C, name, cloned, dataTransfer, i, length, keys3, key;
@@ -4423,7 +4423,7 @@
                 cloned = new (getBuiltIn("WebAssembly", name))();
                 break;
               default:
-                cloned = new Error2();
+                cloned = new Error3();
             }
             break;
           case "DOMException":
@@ -4572,7 +4572,7 @@
                 throwUncloneable(type);
             }
         }
-        mapSet2(map, value, cloned);
+        mapSet(map, value, cloned);
         switch (type) {
           case "Array":
           case "Object":
@@ -4584,7 +4584,7 @@
             break;
           case "Map":
             value.forEach(function(v, k) {
-              mapSet2(cloned, structuredCloneInternal(k, map), structuredCloneInternal(v, map));
+              mapSet(cloned, structuredCloneInternal(k, map), structuredCloneInternal(v, map));
             });
             break;
           case "Set":
@@ -4668,7 +4668,7 @@
               throwUnpolyfillable(type, TRANSFERRING);
           }
           if (transferred === void 0) throw new DOMException3("This object cannot be transferred: " + type, DATA_CLONE_ERROR);
-          mapSet2(map, value, transferred);
+          mapSet(map, value, transferred);
         }
         return buffers;
       }, "tryToTransfer");
@@ -4714,7 +4714,7 @@
     return descriptor === void 0 ? () => void 0 : uncurryThis(descriptor.get);
   }
   __name(optionalGetter, "optionalGetter");
-  var { Map: Map2, Number: Number2, RangeError: RangeError2, Set: Set2, String: String2, TypeError: TypeError2, Uint8Array: Uint8Array2 } = globalThis;
+  var { Error: Error2, Map: Map2, Number: Number2, Promise: Promise2, RangeError: RangeError2, Set: Set2, String: String2, TypeError: TypeError2, Uint8Array: Uint8Array2 } = globalThis;
   var {
     create: ObjectCreate,
     defineProperty: ObjectDefineProperty,
@@ -4728,11 +4728,12 @@
   var ObjectPrototype = Object.prototype;
   var ObjectPrototypeHasOwnProperty = uncurryThis(Object.prototype.hasOwnProperty);
   var { apply: ReflectApply, deleteProperty: ReflectDeleteProperty, ownKeys: ReflectOwnKeys } = Reflect;
-  var ErrorPrototype = Error.prototype;
+  var ErrorPrototype = Error2.prototype;
   var FunctionPrototypeToString = uncurryThis(Function.prototype.toString);
   var ArrayIsArray = Array.isArray;
   var ArrayPrototypePush = uncurryThis(Array.prototype.push);
   var ArrayPrototypePop = uncurryThis(Array.prototype.pop);
+  var ArrayPrototypeShift = uncurryThis(Array.prototype.shift);
   var ArrayPrototypeSort = uncurryThis(Array.prototype.sort);
   var StringPrototypeCharCodeAt = uncurryThis(String2.prototype.charCodeAt);
   var StringPrototypeIncludes = uncurryThis(String2.prototype.includes);
@@ -4741,7 +4742,9 @@
   var StringPrototypeRepeat = uncurryThis(String2.prototype.repeat);
   var StringPrototypeSlice = uncurryThis(String2.prototype.slice);
   var StringPrototypeStartsWith = uncurryThis(String2.prototype.startsWith);
+  var StringPrototypeIsWellFormed = uncurryThis(String2.prototype.isWellFormed);
   var StringPrototypeToLowerCase = uncurryThis(String2.prototype.toLowerCase);
+  var StringPrototypeToUpperCase = uncurryThis(String2.prototype.toUpperCase);
   var StringPrototypeToWellFormed = uncurryThis(String2.prototype.toWellFormed);
   var StringPrototypeTrimEnd = uncurryThis(String2.prototype.trimEnd);
   var NumberPrototypeToFixed = uncurryThis(Number2.prototype.toFixed);
@@ -4771,9 +4774,11 @@
   var SetPrototypeGetSize = getter(Set2.prototype, "size");
   var MapIteratorPrototypeNext = uncurryThis(new Map2().entries().next);
   var SetIteratorPrototypeNext = uncurryThis(new Set2().values().next);
-  var JSONStringify = JSON.stringify;
-  var { iterator: SymbolIterator, toStringTag: SymbolToStringTag } = Symbol;
+  var { parse: JSONParse, stringify: JSONStringify } = JSON;
+  var { asyncIterator: SymbolAsyncIterator, iterator: SymbolIterator, toStringTag: SymbolToStringTag } = Symbol;
   var IteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]()));
+  var AsyncIteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf(async function* () {
+  }.prototype));
   var ArrayBufferIsView = ArrayBuffer.isView;
   var ArrayBufferPrototypeGetByteLength = getter(ArrayBuffer.prototype, "byteLength");
   var ArrayBufferPrototypeGetResizable = optionalGetter(ArrayBuffer.prototype, "resizable");
@@ -4792,8 +4797,8 @@
   var DataViewPrototypeGetBuffer = getter(DataView.prototype, "buffer");
   var DataViewPrototypeGetByteLength = getter(DataView.prototype, "byteLength");
   var DataViewPrototypeGetByteOffset = getter(DataView.prototype, "byteOffset");
-  var ResolvedPromise = Promise.resolve();
-  var PromisePrototypeThen = uncurryThis(Promise.prototype.then);
+  var ResolvedPromise = Promise2.resolve();
+  var PromisePrototypeThen = uncurryThis(Promise2.prototype.then);
   function afterThisTask(callback) {
     PromisePrototypeThen(ResolvedPromise, callback);
   }
@@ -6474,6 +6479,10 @@
   var abortSignal;
   var waitForSignal;
   var isSignal;
+  var isAborted;
+  var reasonOf;
+  var follower;
+  var alarm;
   var AbortSignal = class _AbortSignal extends EventTarget {
     static {
       __name(this, "AbortSignal");
@@ -6494,6 +6503,13 @@
         };
       }, "waitForSignal");
       isSignal = /* @__PURE__ */ __name((value) => typeof value === "object" && value !== null && #aborted in value, "isSignal");
+      isAborted = /* @__PURE__ */ __name((signal) => signal.#aborted, "isAborted");
+      reasonOf = /* @__PURE__ */ __name((signal) => signal.#reason, "reasonOf");
+      follower = /* @__PURE__ */ __name((signals) => {
+        const signal = new _AbortSignal(constructionKey);
+        signal.#follow(signals);
+        return signal;
+      }, "follower");
     }
     constructor(key = void 0) {
       if (key !== constructionKey) throw new TypeError2("Illegal constructor");
@@ -6506,28 +6522,29 @@
     }
     static any(signals) {
       const checked = [];
-      for (const signal2 of signals) {
-        if (!isSignal(signal2)) {
+      for (const signal of signals) {
+        if (!isSignal(signal)) {
           throw new TypeError2("AbortSignal.any needs an iterable of AbortSignal objects");
         }
-        ArrayPrototypePush(checked, signal2);
+        ArrayPrototypePush(checked, signal);
       }
-      const signal = new _AbortSignal(constructionKey);
-      signal.#follow(checked);
-      return signal;
+      return follower(checked);
     }
     static timeout(milliseconds) {
       const delay = Number2(milliseconds);
       if (!(delay >= 0 && delay <= Number2.MAX_SAFE_INTEGER)) {
         throw new TypeError2("The delay of AbortSignal.timeout must be a number of milliseconds, zero or more");
       }
-      if (typeof setTimeout !== "function") {
-        throw new DOMException2("AbortSignal.timeout needs timers, and this environment has none", "NotSupportedError");
+      if (alarm === void 0) {
+        throw new DOMException2(
+          "AbortSignal.timeout is not available: it needs the grant `net` or `timers`, which this call does not have",
+          "NotSupportedError"
+        );
       }
       const signal = new _AbortSignal(constructionKey);
-      setTimeout(() => {
+      alarm(delay, () => {
         signal.#abort(new DOMException2("The operation was aborted due to timeout", "TimeoutError"));
-      }, delay);
+      });
       return signal;
     }
     get aborted() {
@@ -6619,6 +6636,30 @@
   shapeClass(EventTarget, "EventTarget", []);
   shapeClass(AbortSignal, "AbortSignal", ["aborted", "reason", "throwIfAborted", "onabort"]);
   shapeClass(AbortController, "AbortController", ["signal", "abort"]);
+  function isAbortSignal(value) {
+    return isSignal(value);
+  }
+  __name(isAbortSignal, "isAbortSignal");
+  function isSignalAborted(signal) {
+    return isAborted(signal);
+  }
+  __name(isSignalAborted, "isSignalAborted");
+  function signalReason(signal) {
+    return reasonOf(signal);
+  }
+  __name(signalReason, "signalReason");
+  function signalFollowing(signals) {
+    return follower(signals);
+  }
+  __name(signalFollowing, "signalFollowing");
+  function grantAlarm(start3) {
+    alarm = start3;
+  }
+  __name(grantAlarm, "grantAlarm");
+  function onSignalAbort(signal, algorithm) {
+    return waitForSignal(signal, algorithm);
+  }
+  __name(onSignalAbort, "onSignalAbort");
 
   // src/base64.js
   function fallback2(name) {
@@ -7170,6 +7211,7 @@
   var HASH = 10;
   var paramsOfUrl;
   var refreshParams;
+  var serializeParams;
   var URLSearchParams = class _URLSearchParams {
     static {
       __name(this, "URLSearchParams");
@@ -7186,6 +7228,7 @@
       refreshParams = /* @__PURE__ */ __name((params, search) => {
         params.#list = parseSearch(search);
       }, "refreshParams");
+      serializeParams = /* @__PURE__ */ __name((value) => #list in value ? nativeFormSerialize(value.#list) : void 0, "serializeParams");
     }
     constructor(init = "") {
       if (typeof init === "object" && init !== null || typeof init === "function") {
@@ -7541,6 +7584,16 @@
     return error;
   }
   __name(invalidUrl, "invalidUrl");
+  function searchParamsText(value) {
+    return serializeParams(value);
+  }
+  __name(searchParamsText, "searchParamsText");
+  function absoluteUrl(url) {
+    const parts = nativeUrlParse(url, void 0);
+    if (parts === void 0) return void 0;
+    return { href: parts[HREF], credentials: parts[USERNAME] !== "" || parts[PASSWORD] !== "" };
+  }
+  __name(absoluteUrl, "absoluteUrl");
   shapeClass(URLSearchParams, "URLSearchParams", [
     "size",
     "append",
@@ -7615,8 +7668,8 @@
     }],
     [Error.prototype, (value) => {
       const plain = { name: "" + value.name, message: "" + value.message };
-      const own = keys2(value);
-      for (let index = 0; index < own.length; index++) define(plain, own[index], value[own[index]]);
+      const own2 = keys2(value);
+      for (let index = 0; index < own2.length; index++) define(plain, own2[index], value[own2[index]]);
       return [plain, "the Error became an object with its name and message"];
     }],
     [typedArrayPrototype, (value) => [value, "the typed array became an array of its elements", typedArrayLength(value)]],
@@ -7680,6 +7733,7 @@
   __name(define, "define");
 
   // cell/errors.js
+  var { captureStackTrace } = Error;
   var StringConstructor = String;
   var { defineProperty: defineProperty2, getOwnPropertyDescriptor: getOwnPropertyDescriptor2, getPrototypeOf: getPrototypeOf2 } = Object;
   var { stringify } = JSON;
@@ -7695,6 +7749,10 @@
   var NOT_DEFINED = " is not defined";
   var NOT_LOADED = "could not load module ";
   var net = "it needs the grant `net`, which this call does not have";
+  var kv = "it needs the grant `kv`, which this call does not have";
+  var files = "it needs the grant `files`, which this call does not have";
+  var secrets = "it needs the grant `secrets`, which this call does not have";
+  var tools = "it needs the grant `tools`, which this call does not have";
   var timers2 = "it needs the grant `timers`, which this call does not have";
   var strings = "code from strings is not available, what was analysed is what runs";
   var host = "a cell has no process, files or environment";
@@ -7706,8 +7764,16 @@
     Request: net,
     Response: net,
     Headers: net,
+    ReadableStream: net,
+    ReadableStreamDefaultController: net,
+    ReadableStreamDefaultReader: net,
     WebSocket: net,
     XMLHttpRequest: net,
+    kv,
+    files,
+    secret: secrets,
+    tools,
+    sleep: timers2,
     setTimeout: timers2,
     setInterval: timers2,
     setImmediate: timers2,
@@ -7727,11 +7793,39 @@
     window: scope,
     self: scope
   };
+  var taking = false;
+  var taken;
+  function here(callee) {
+    taking = true;
+    taken = void 0;
+    try {
+      captureStackTrace({ __proto__: null }, callee);
+    } finally {
+      taking = false;
+    }
+    const frames = taken;
+    taken = void 0;
+    return frames;
+  }
+  __name(here, "here");
   function prepareStackTrace(error, frames) {
+    if (taking) {
+      taking = false;
+      taken = frames;
+      return void 0;
+    }
     explain(error);
+    return traceOf(frames, constructorFrames(error, frames));
+  }
+  __name(prepareStackTrace, "prepareStackTrace");
+  function stackOf(frames) {
+    return traceOf(frames, 0);
+  }
+  __name(stackOf, "stackOf");
+  function traceOf(frames, first) {
     let text2 = "";
     let native3 = "";
-    for (let index = constructorFrames(error, frames); index < frames.length; index++) {
+    for (let index = first; index < frames.length; index++) {
       const frame = frames[index];
       const file = frame.getFileName();
       const name = frame.getFunctionName();
@@ -7747,7 +7841,7 @@
     }
     return text2;
   }
-  __name(prepareStackTrace, "prepareStackTrace");
+  __name(traceOf, "traceOf");
   function place(frame) {
     const line = frame.getLineNumber();
     const column = frame.getColumnNumber();
@@ -7829,6 +7923,2022 @@
   }
   __name(text, "text");
 
+  // src/streams.js
+  var READABLE = "readable";
+  var CLOSED = "closed";
+  var ERRORED = "errored";
+  function createStream(pull, cancel2, highWaterMark = 0, size = void 0) {
+    return {
+      object: void 0,
+      state: READABLE,
+      error: void 0,
+      reader: void 0,
+      disturbed: false,
+      queue: [],
+      queued: 0,
+      started: true,
+      closing: false,
+      pulling: false,
+      pullAgain: false,
+      highWaterMark,
+      size,
+      pull,
+      cancel: cancel2
+    };
+  }
+  __name(createStream, "createStream");
+  function isLocked(stream) {
+    return stream.reader !== void 0;
+  }
+  __name(isLocked, "isLocked");
+  function desiredSize(stream) {
+    if (stream.state === ERRORED) return null;
+    return stream.state === CLOSED ? 0 : stream.highWaterMark - stream.queued;
+  }
+  __name(desiredSize, "desiredSize");
+  function wantsMore(stream) {
+    if (stream.state !== READABLE || stream.closing || !stream.started) return false;
+    return stream.reader !== void 0 && stream.reader.requests.length > 0 || desiredSize(stream) > 0;
+  }
+  __name(wantsMore, "wantsMore");
+  function pullIfNeeded(stream) {
+    if (!wantsMore(stream)) return;
+    if (stream.pulling) {
+      stream.pullAgain = true;
+      return;
+    }
+    stream.pulling = true;
+    const pull = stream.pull;
+    try {
+      pull(
+        () => {
+          stream.pulling = false;
+          if (!stream.pullAgain) return;
+          stream.pullAgain = false;
+          pullIfNeeded(stream);
+        },
+        (error) => errorStream(stream, error)
+      );
+    } catch (error) {
+      errorStream(stream, error);
+    }
+  }
+  __name(pullIfNeeded, "pullIfNeeded");
+  function enqueue(stream, chunk) {
+    if (stream.state !== READABLE || stream.closing) return;
+    if (stream.reader !== void 0 && stream.reader.requests.length > 0) {
+      ArrayPrototypeShift(stream.reader.requests).chunk(chunk);
+    } else {
+      const size = stream.size === void 0 ? 1 : Number2(sizeOf(stream, chunk));
+      if (!(size >= 0 && size < Infinity)) {
+        const error = new RangeError2("The size of a chunk must be a finite number, zero or more");
+        errorStream(stream, error);
+        throw error;
+      }
+      ArrayPrototypePush(stream.queue, { chunk, size });
+      stream.queued += size;
+    }
+    pullIfNeeded(stream);
+  }
+  __name(enqueue, "enqueue");
+  function sizeOf(stream, chunk) {
+    const { size } = stream;
+    try {
+      return size(chunk);
+    } catch (error) {
+      errorStream(stream, error);
+      throw error;
+    }
+  }
+  __name(sizeOf, "sizeOf");
+  function closeStream(stream) {
+    if (stream.state !== READABLE || stream.closing) return;
+    stream.closing = true;
+    if (stream.queue.length === 0) finish(stream);
+  }
+  __name(closeStream, "closeStream");
+  function finish(stream) {
+    stream.state = CLOSED;
+    stream.pull = stream.cancel = stream.size = void 0;
+    const { reader } = stream;
+    if (reader === void 0) return;
+    if (reader.settle !== void 0) reader.settle.resolve(void 0);
+    const { requests } = reader;
+    reader.requests = [];
+    for (let i = 0; i < requests.length; i++) requests[i].close();
+  }
+  __name(finish, "finish");
+  function errorStream(stream, error) {
+    if (stream.state !== READABLE) return;
+    stream.state = ERRORED;
+    stream.error = error;
+    stream.queue = [];
+    stream.queued = 0;
+    stream.pull = stream.cancel = stream.size = void 0;
+    const { reader } = stream;
+    if (reader === void 0) return;
+    if (reader.settle !== void 0) reader.settle.reject(error);
+    failRequests(reader, error);
+  }
+  __name(errorStream, "errorStream");
+  function failRequests(reader, error) {
+    const { requests } = reader;
+    reader.requests = [];
+    for (let i = 0; i < requests.length; i++) requests[i].error(error);
+  }
+  __name(failRequests, "failRequests");
+  function cancelStream(stream, reason, done, failed) {
+    stream.disturbed = true;
+    if (stream.state === CLOSED) {
+      done(void 0);
+    } else if (stream.state === ERRORED) {
+      failed(stream.error);
+    } else {
+      const { cancel: cancel2 } = stream;
+      stream.queue = [];
+      stream.queued = 0;
+      finish(stream);
+      try {
+        cancel2(reason, () => done(void 0), failed);
+      } catch (error) {
+        failed(error);
+      }
+    }
+  }
+  __name(cancelStream, "cancelStream");
+  function lock(stream) {
+    if (stream.reader !== void 0) throw new TypeError2("The stream is locked: it has a reader already");
+    stream.reader = { stream, requests: [], closed: void 0, settle: void 0 };
+    return stream.reader;
+  }
+  __name(lock, "lock");
+  function release(reader) {
+    const { stream } = reader;
+    if (stream === void 0) return;
+    const error = released();
+    if (reader.settle !== void 0 && stream.state === READABLE) reader.settle.reject(error);
+    else reader.closed = void 0;
+    reader.stream = stream.reader = reader.settle = void 0;
+    failRequests(reader, error);
+  }
+  __name(release, "release");
+  function released() {
+    return new TypeError2("The reader was released");
+  }
+  __name(released, "released");
+  function readChunk(reader, request2) {
+    const { stream } = reader;
+    stream.disturbed = true;
+    if (stream.state === CLOSED) {
+      request2.close();
+    } else if (stream.state === ERRORED) {
+      request2.error(stream.error);
+    } else if (stream.queue.length > 0) {
+      const { chunk, size } = ArrayPrototypeShift(stream.queue);
+      stream.queued = stream.queue.length > 0 ? stream.queued - size : 0;
+      if (stream.closing && stream.queue.length === 0) finish(stream);
+      else pullIfNeeded(stream);
+      request2.chunk(chunk);
+    } else {
+      ArrayPrototypePush(reader.requests, request2);
+      pullIfNeeded(stream);
+    }
+  }
+  __name(readChunk, "readChunk");
+  function readAll(stream, done, failed) {
+    const reader = lock(stream);
+    const chunks = [];
+    let reading = false;
+    let again = false;
+    const request2 = {
+      chunk(chunk) {
+        if (TypedArrayPrototypeGetToStringTag(chunk) === "Uint8Array") {
+          ArrayPrototypePush(chunks, chunk);
+          more();
+          return;
+        }
+        const error = new TypeError2("A body is a stream of Uint8Array: another chunk came");
+        cancelStream(stream, error, () => {
+        }, () => {
+        });
+        failed(error);
+      },
+      close() {
+        done(chunks);
+      },
+      error: failed
+    };
+    function more() {
+      again = true;
+      if (reading) return;
+      reading = true;
+      while (again) {
+        again = false;
+        readChunk(reader, request2);
+      }
+      reading = false;
+    }
+    __name(more, "more");
+    more();
+  }
+  __name(readAll, "readAll");
+  function teeStream(stream, copy) {
+    const reader = lock(stream);
+    let reading = false;
+    let readAgain = false;
+    const cancelled = [false, false];
+    const reasons = [void 0, void 0];
+    const waiting2 = [];
+    const branches = [];
+    const both = /* @__PURE__ */ __name((act) => {
+      for (let i = 0; i < 2; i++) if (!cancelled[i]) act(branches[i], i);
+    }, "both");
+    const settleCancelled = /* @__PURE__ */ __name((error, isError2) => {
+      for (let i = 0; i < waiting2.length; i++) isError2 ? waiting2[i].failed(error) : waiting2[i].done(void 0);
+    }, "settleCancelled");
+    const request2 = {
+      chunk(chunk) {
+        afterThisTask(() => {
+          readAgain = false;
+          both((branch, i) => enqueue(branch, i === 1 ? copy(chunk) : chunk));
+          reading = false;
+          if (readAgain) pull(() => {
+          });
+        });
+      },
+      close() {
+        reading = false;
+        both(closeStream);
+        settleCancelled(void 0, false);
+      },
+      error(error) {
+        reading = false;
+        both((branch) => errorStream(branch, error));
+        settleCancelled(void 0, false);
+      }
+    };
+    function pull(done) {
+      if (reading) {
+        readAgain = true;
+      } else {
+        reading = true;
+        readChunk(reader, request2);
+      }
+      done();
+    }
+    __name(pull, "pull");
+    const cancelBranch = /* @__PURE__ */ __name((i) => (reason, done, failed) => {
+      cancelled[i] = true;
+      reasons[i] = reason;
+      ArrayPrototypePush(waiting2, { done, failed });
+      if (!cancelled[1 - i]) return;
+      cancelStream(stream, reasons, () => settleCancelled(void 0, false), (error) => settleCancelled(error, true));
+    }, "cancelBranch");
+    ArrayPrototypePush(branches, createStream(pull, cancelBranch(0), 1));
+    ArrayPrototypePush(branches, createStream(pull, cancelBranch(1), 1));
+    pullIfNeeded(branches[0]);
+    return branches;
+  }
+  __name(teeStream, "teeStream");
+  function joinBytes(chunks) {
+    let length = 0;
+    for (let i = 0; i < chunks.length; i++) length += TypedArrayPrototypeGetLength(chunks[i]);
+    const bytes = new Uint8Array2(length);
+    let at = 0;
+    for (let i = 0; i < chunks.length; i++) {
+      TypedArrayPrototypeSet(bytes, chunks[i], at);
+      at += TypedArrayPrototypeGetLength(chunks[i]);
+    }
+    return bytes;
+  }
+  __name(joinBytes, "joinBytes");
+
+  // src/readable-stream.js
+  var constructionKey2 = {};
+  var makeStream;
+  var recordOf;
+  function streamObject(stream) {
+    if (stream.object === void 0) makeStream(stream);
+    return stream.object;
+  }
+  __name(streamObject, "streamObject");
+  function streamOf(value) {
+    return typeof value === "object" && value !== null && recordOf !== void 0 ? recordOf(value) : void 0;
+  }
+  __name(streamOf, "streamOf");
+  function callAsync(method, receiver, args, done, failed) {
+    const promise = new Promise2((resolve) => resolve(ReflectApply(method, receiver, args)));
+    PromisePrototypeThen(promise, done, failed);
+  }
+  __name(callAsync, "callAsync");
+  function methodOf(source, name) {
+    const method = source[name];
+    if (method !== void 0 && typeof method !== "function") {
+      throw new TypeError2("`" + name + "` of a stream's source must be a function");
+    }
+    return method;
+  }
+  __name(methodOf, "methodOf");
+  function streamOfSource(source, strategy) {
+    if (source === void 0) source = {};
+    if (typeof source !== "object" && typeof source !== "function" || source === null) {
+      throw new TypeError2("The source of a ReadableStream must be an object");
+    }
+    if (source.type !== void 0) throw new TypeError2("Byte streams are not available: leave the `type` of the source out");
+    const { size, highWaterMark = 1 } = strategy === void 0 || strategy === null ? {} : strategy;
+    const mark = Number2(highWaterMark);
+    if (!(mark >= 0)) throw new RangeError2("The highWaterMark must be a number, zero or more");
+    if (size !== void 0 && typeof size !== "function") throw new TypeError2("The size of a strategy must be a function");
+    const cancel2 = methodOf(source, "cancel");
+    const pull = methodOf(source, "pull");
+    const start3 = methodOf(source, "start");
+    const stream = createStream(void 0, void 0, mark, size);
+    const controller = new Controller(constructionKey2, stream);
+    stream.started = false;
+    stream.pull = (done, failed) => {
+      if (pull === void 0) done();
+      else callAsync(pull, source, [controller], done, failed);
+    };
+    stream.cancel = (reason, done, failed) => {
+      if (cancel2 === void 0) done();
+      else callAsync(cancel2, source, [reason], done, failed);
+    };
+    stream.begin = () => {
+      const started = start3 === void 0 ? void 0 : ReflectApply(start3, source, [controller]);
+      PromisePrototypeThen(
+        new Promise2((resolve) => resolve(started)),
+        () => {
+          stream.started = true;
+          pullIfNeeded(stream);
+        },
+        (error) => errorStream(stream, error)
+      );
+    };
+    return stream;
+  }
+  __name(streamOfSource, "streamOfSource");
+  var Controller;
+  function makeStreams() {
+    class ReadableStreamDefaultController {
+      static {
+        __name(this, "ReadableStreamDefaultController");
+      }
+      #stream;
+      constructor(key = void 0, stream = void 0) {
+        if (key !== constructionKey2) throw new TypeError2("Illegal constructor");
+        this.#stream = stream;
+      }
+      get desiredSize() {
+        return desiredSize(this.#stream);
+      }
+      enqueue(chunk = void 0) {
+        const stream = this.#stream;
+        if (stream.state !== READABLE || stream.closing) throw new TypeError2("The stream takes no more chunks");
+        enqueue(stream, chunk);
+      }
+      close() {
+        const stream = this.#stream;
+        if (stream.state !== READABLE || stream.closing) throw new TypeError2("The stream is closed already");
+        closeStream(stream);
+      }
+      error(error = void 0) {
+        errorStream(this.#stream, error);
+      }
+    }
+    Controller = ReadableStreamDefaultController;
+    class ReadableStreamDefaultReader {
+      static {
+        __name(this, "ReadableStreamDefaultReader");
+      }
+      #reader;
+      constructor(stream) {
+        const record = streamOf(stream);
+        if (record === void 0) throw new TypeError2("A reader needs a ReadableStream");
+        this.#reader = lock(record);
+      }
+      get closed() {
+        const reader = this.#reader;
+        if (reader.closed === void 0) {
+          const { stream } = reader;
+          const { state, error } = stream === void 0 ? { state: ERRORED, error: released() } : stream;
+          reader.closed = new Promise2((resolve, reject) => {
+            if (state === CLOSED) resolve(void 0);
+            else if (state === ERRORED) reject(error);
+            else reader.settle = { resolve, reject };
+          });
+        }
+        return reader.closed;
+      }
+      read() {
+        return new Promise2((resolve, reject) => readChunk(attached(this.#reader), promiseRequest(resolve, reject)));
+      }
+      cancel(reason = void 0) {
+        return new Promise2((resolve, reject) => cancelStream(attached(this.#reader).stream, reason, resolve, reject));
+      }
+      releaseLock() {
+        release(this.#reader);
+      }
+    }
+    class ReadableStream {
+      static {
+        __name(this, "ReadableStream");
+      }
+      #stream;
+      static {
+        makeStream = /* @__PURE__ */ __name((stream) => new ReadableStream(constructionKey2, stream), "makeStream");
+        recordOf = /* @__PURE__ */ __name((value) => #stream in value ? value.#stream : void 0, "recordOf");
+      }
+      constructor(source = void 0, strategy = void 0) {
+        if (source === constructionKey2) {
+          this.#stream = strategy;
+          strategy.object = this;
+          return;
+        }
+        const stream = streamOfSource(source, strategy);
+        this.#stream = stream;
+        stream.object = this;
+        stream.begin();
+      }
+      get locked() {
+        return isLocked(this.#stream);
+      }
+      getReader(options = void 0) {
+        const stream = this.#stream;
+        if (options !== void 0 && options !== null && options.mode !== void 0) {
+          throw new TypeError2("Readers of byte streams are not available: leave the `mode` out");
+        }
+        void stream;
+        return new ReadableStreamDefaultReader(this);
+      }
+      cancel(reason = void 0) {
+        return new Promise2((resolve, reject) => {
+          const stream = this.#stream;
+          if (isLocked(stream)) throw new TypeError2("The stream is locked: cancel its reader");
+          cancelStream(stream, reason, resolve, reject);
+        });
+      }
+      tee() {
+        const branches = teeStream(this.#stream, (chunk) => chunk);
+        return [streamObject(branches[0]), streamObject(branches[1])];
+      }
+      values(options = void 0) {
+        const preventCancel = options !== void 0 && options !== null && !!options.preventCancel;
+        return new StreamIterator(lock(this.#stream), preventCancel);
+      }
+      [inspectCustom]() {
+        const stream = this.#stream;
+        return "ReadableStream { locked: " + isLocked(stream) + ", state: '" + stream.state + "' }";
+      }
+    }
+    class StreamIterator {
+      static {
+        __name(this, "StreamIterator");
+      }
+      #reader;
+      #preventCancel;
+      // Steps follow each other, whatever the tool does.
+      #last = void 0;
+      constructor(reader, preventCancel) {
+        this.#reader = reader;
+        this.#preventCancel = preventCancel;
+      }
+      next() {
+        return this.#after((resolve, reject) => {
+          const reader = this.#reader;
+          if (reader.stream === void 0) {
+            resolve({ value: void 0, done: true });
+            return;
+          }
+          readChunk(reader, {
+            chunk: /* @__PURE__ */ __name((value) => resolve({ value, done: false }), "chunk"),
+            close: /* @__PURE__ */ __name(() => {
+              release(reader);
+              resolve({ value: void 0, done: true });
+            }, "close"),
+            error: /* @__PURE__ */ __name((error) => {
+              release(reader);
+              reject(error);
+            }, "error")
+          });
+        });
+      }
+      return(value = void 0) {
+        return this.#after((resolve, reject) => {
+          const reader = this.#reader;
+          const { stream } = reader;
+          const end = /* @__PURE__ */ __name(() => resolve({ value, done: true }), "end");
+          if (stream === void 0) {
+            end();
+          } else if (this.#preventCancel) {
+            release(reader);
+            end();
+          } else {
+            cancelStream(stream, value, end, reject);
+            release(reader);
+          }
+        });
+      }
+      #after(step) {
+        const last = this.#last;
+        const promise = new Promise2((resolve, reject) => {
+          const run = /* @__PURE__ */ __name(() => {
+            try {
+              step(resolve, reject);
+            } catch (error) {
+              reject(error);
+            }
+          }, "run");
+          if (last === void 0) run();
+          else PromisePrototypeThen(last, run, run);
+        });
+        this.#last = promise;
+        return promise;
+      }
+    }
+    ObjectSetPrototypeOf(StreamIterator.prototype, AsyncIteratorPrototype);
+    delete StreamIterator.prototype.constructor;
+    shapeClass(StreamIterator, "ReadableStream AsyncIterator", ["next", "return"]);
+    shapeClass(ReadableStreamDefaultController, "ReadableStreamDefaultController", [
+      "desiredSize",
+      "enqueue",
+      "close",
+      "error"
+    ]);
+    shapeClass(ReadableStreamDefaultReader, "ReadableStreamDefaultReader", ["closed", "read", "cancel", "releaseLock"]);
+    shapeClass(ReadableStream, "ReadableStream", ["locked", "getReader", "cancel", "tee", "values"]);
+    ObjectDefineProperty(ReadableStream.prototype, SymbolAsyncIterator, {
+      __proto__: null,
+      value: ReadableStream.prototype.values,
+      writable: true,
+      enumerable: false,
+      configurable: true
+    });
+    return { __proto__: null, ReadableStream, ReadableStreamDefaultController, ReadableStreamDefaultReader };
+  }
+  __name(makeStreams, "makeStreams");
+  function attached(reader) {
+    if (reader.stream === void 0) throw released();
+    return reader;
+  }
+  __name(attached, "attached");
+  function promiseRequest(resolve, reject) {
+    return {
+      chunk: /* @__PURE__ */ __name((value) => resolve({ value, done: false }), "chunk"),
+      close: /* @__PURE__ */ __name(() => resolve({ value: void 0, done: true }), "close"),
+      error: reject
+    };
+  }
+  __name(promiseRequest, "promiseRequest");
+
+  // src/body.js
+  function hasNoBody(status) {
+    return status === 204 || status === 205 || status === 304;
+  }
+  __name(hasNoBody, "hasNoBody");
+  var TEXT_TYPE = "text/plain;charset=UTF-8";
+  function bodyOfBytes(bytes, signal) {
+    return { bytes, stream: void 0, used: false, shared: false, signal, onRead: void 0 };
+  }
+  __name(bodyOfBytes, "bodyOfBytes");
+  function bodyOfStream(stream, onRead) {
+    return { bytes: void 0, stream, used: false, shared: false, signal: void 0, onRead };
+  }
+  __name(bodyOfStream, "bodyOfStream");
+  function extractBody(value) {
+    if (typeof value === "object") {
+      const stream = streamOf(value);
+      if (stream !== void 0) {
+        if (isLocked(stream) || stream.disturbed) throw new TypeError2("The stream was read, or is being read, already");
+        return { body: bodyOfStream(stream, void 0), type: void 0 };
+      }
+      if (ArrayBufferIsView(value) || isArrayBuffer(value)) {
+        return { body: bodyOfBytes(new Uint8Array2(bytesOf(value, "The body")), void 0), type: void 0 };
+      }
+      const params = searchParamsText(value);
+      if (params !== void 0) {
+        const type = "application/x-www-form-urlencoded;charset=UTF-8";
+        return { body: bodyOfBytes(encodeUtf8(params), void 0), type };
+      }
+    }
+    return { body: bodyOfBytes(encodeUtf8(toUSVString(value)), void 0), type: TEXT_TYPE };
+  }
+  __name(extractBody, "extractBody");
+  function isUnusable(body) {
+    return body.stream === void 0 ? body.used : body.stream.disturbed || isLocked(body.stream);
+  }
+  __name(isUnusable, "isUnusable");
+  function isUsed(body) {
+    return body.stream === void 0 ? body.used : body.stream.disturbed;
+  }
+  __name(isUsed, "isUsed");
+  function takeBody(body) {
+    checkUsable(body);
+    const { bytes, stream, shared, signal, onRead } = body;
+    body.used = true;
+    body.bytes = body.stream = void 0;
+    return { bytes, stream, used: false, shared, signal, onRead };
+  }
+  __name(takeBody, "takeBody");
+  function cloneBody(body) {
+    checkUsable(body);
+    if (body.stream === void 0) {
+      body.shared = true;
+      return { bytes: body.bytes, stream: void 0, used: false, shared: true, signal: body.signal, onRead: void 0 };
+    }
+    const branches = teeStream(body.stream, (chunk) => {
+      return ArrayBufferIsView(chunk) ? new Uint8Array2(bytesOf(chunk, "A chunk of a body")) : chunk;
+    });
+    body.stream = branches[0];
+    return bodyOfStream(branches[1], body.onRead);
+  }
+  __name(cloneBody, "cloneBody");
+  function checkUsable(body) {
+    if (isUnusable(body)) {
+      throw new TypeError2("The body was read, or is being read, already: clone() before the first reading");
+    }
+  }
+  __name(checkUsable, "checkUsable");
+  function readBody(body, done, failed) {
+    checkUsable(body);
+    if (body.stream === void 0) {
+      if (body.signal !== void 0 && isSignalAborted(body.signal)) throw signalReason(body.signal);
+      const { bytes } = body;
+      body.used = true;
+      body.bytes = void 0;
+      done(body.shared ? new Uint8Array2(bytes) : bytes);
+      return;
+    }
+    if (body.onRead !== void 0) body.onRead();
+    readAll(body.stream, (chunks) => done(joinBytes(chunks)), failed);
+  }
+  __name(readBody, "readBody");
+  function streamOfBody(body) {
+    if (body.stream === void 0) {
+      const stream = createStream((done) => done(), (reason, done) => done());
+      if (body.signal !== void 0 && isSignalAborted(body.signal)) {
+        errorStream(stream, signalReason(body.signal));
+      } else {
+        if (!body.used && TypedArrayPrototypeGetLength(body.bytes) > 0) {
+          enqueue(stream, body.shared ? new Uint8Array2(body.bytes) : body.bytes);
+        }
+        closeStream(stream);
+      }
+      stream.disturbed = body.used;
+      body.stream = stream;
+      body.bytes = void 0;
+    }
+    return streamObject(body.stream);
+  }
+  __name(streamOfBody, "streamOfBody");
+  function abandonBody(body, reason) {
+    if (body !== null && body.stream !== void 0 && !isLocked(body.stream)) {
+      cancelStream(body.stream, reason, () => {
+      }, () => {
+      });
+    }
+  }
+  __name(abandonBody, "abandonBody");
+  function decodeText(bytes) {
+    const text2 = decodeUtf8(bytes, false);
+    return StringPrototypeCharCodeAt(text2, 0) === 65279 ? StringPrototypeSlice(text2, 1) : text2;
+  }
+  __name(decodeText, "decodeText");
+  function mixBody(Class, bodyOf) {
+    const read2 = /* @__PURE__ */ __name((object, convert2) => new Promise2((resolve, reject) => {
+      const body = bodyOf(object);
+      if (body === null) {
+        resolve(convert2(new Uint8Array2(0)));
+        return;
+      }
+      const convertLater = /* @__PURE__ */ __name((bytes) => {
+        try {
+          resolve(convert2(bytes));
+        } catch (error) {
+          reject(error);
+        }
+      }, "convertLater");
+      readBody(body, body.stream === void 0 ? (bytes) => resolve(convert2(bytes)) : convertLater, reject);
+    }), "read");
+    const members = {
+      get body() {
+        const body = bodyOf(this);
+        return body === null ? null : streamOfBody(body);
+      },
+      get bodyUsed() {
+        const body = bodyOf(this);
+        return body !== null && isUsed(body);
+      },
+      arrayBuffer() {
+        return read2(this, TypedArrayPrototypeGetBuffer);
+      },
+      bytes() {
+        return read2(this, (bytes) => bytes);
+      },
+      json() {
+        return read2(this, (bytes) => JSONParse(decodeText(bytes)));
+      },
+      text() {
+        return read2(this, decodeText);
+      }
+    };
+    const names = ObjectKeys(members);
+    for (let i = 0; i < names.length; i++) {
+      const descriptor = ObjectGetOwnPropertyDescriptor(members, names[i]);
+      ObjectDefineProperty(Class.prototype, names[i], descriptor);
+    }
+  }
+  __name(mixBody, "mixBody");
+
+  // src/headers.js
+  var token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+  var trimmed = /^[\t\n\r ]*([^]*?)[\t\n\r ]*$/;
+  var valueText = /^[\x01-\x09\x0b\x0c\x0e-\xff]*$/;
+  function isToken(text2) {
+    return RegExpPrototypeExec(token, text2) !== null;
+  }
+  __name(isToken, "isToken");
+  function isReason(text2) {
+    return RegExpPrototypeExec(/^[\t\x20-\x7e\x80-\xff]*$/, text2) !== null;
+  }
+  __name(isReason, "isReason");
+  var listOf;
+  var setList;
+  var hasList;
+  function headerList(value) {
+    return typeof value === "object" && value !== null && hasList(value) ? listOf(value) : void 0;
+  }
+  __name(headerList, "headerList");
+  function headerIn(list, name) {
+    let value;
+    for (let i = 0; i < list.length; i += 2) {
+      if (list[i] === name) value = value === void 0 ? list[i + 1] : value + ", " + list[i + 1];
+    }
+    return value;
+  }
+  __name(headerIn, "headerIn");
+  function headersOf(list, isFixed) {
+    return setList(list, isFixed);
+  }
+  __name(headersOf, "headersOf");
+  function checkedName(name) {
+    const text2 = toText(name);
+    if (!isToken(text2)) throw new TypeError2("The name of a header is a token (RFC 9110), and this is none: " + text2);
+    return StringPrototypeToLowerCase(text2);
+  }
+  __name(checkedName, "checkedName");
+  function checkedValue(value, name) {
+    const text2 = RegExpPrototypeExec(trimmed, toText(value))[1];
+    if (RegExpPrototypeExec(valueText, text2) === null) {
+      throw new TypeError2(
+        "The value of the header " + name + " has a line break, a NUL or a character beyond U+00FF: encode it first"
+      );
+    }
+    return text2;
+  }
+  __name(checkedValue, "checkedValue");
+  function combined(list) {
+    const entries = [];
+    const places = new Map2();
+    for (let i = 0; i < list.length; i += 2) {
+      const name = list[i];
+      const place2 = name === "set-cookie" ? void 0 : MapPrototypeGet(places, name);
+      if (place2 !== void 0) {
+        place2.value += ", " + list[i + 1];
+      } else {
+        const entry = { name, value: list[i + 1] };
+        MapPrototypeSet(places, name, entry);
+        ArrayPrototypePush(entries, entry);
+      }
+    }
+    return ArrayPrototypeSort(entries, (a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+  }
+  __name(combined, "combined");
+  function forEachOf2(iterable, visit) {
+    for (const item of iterable) visit(item);
+  }
+  __name(forEachOf2, "forEachOf");
+  function listOfObject2(init) {
+    if (typeof init !== "object" && typeof init !== "function" || init === null) {
+      throw new TypeError2("Headers are made of an object, of pairs of name and value, or of other Headers");
+    }
+    const list = [];
+    const add = /* @__PURE__ */ __name((name, value) => {
+      const checked = checkedName(name);
+      ArrayPrototypePush(list, checked, checkedValue(value, checked));
+    }, "add");
+    const others = headerList(init);
+    if (others !== void 0) {
+      for (let i = 0; i < others.length; i++) ArrayPrototypePush(list, others[i]);
+      return list;
+    }
+    const method = init[SymbolIterator];
+    if (method !== void 0 && method !== null) {
+      forEachOf2(init, (pair) => {
+        const parts = [];
+        if (typeof pair !== "object" && typeof pair !== "function" || pair === null) throw notAPair2();
+        forEachOf2(pair, (part) => {
+          ArrayPrototypePush(parts, part);
+        });
+        if (parts.length !== 2) throw notAPair2();
+        add(parts[0], parts[1]);
+      });
+      return list;
+    }
+    const keys3 = ReflectOwnKeys(init);
+    for (let i = 0; i < keys3.length; i++) {
+      const descriptor = ObjectGetOwnPropertyDescriptor(init, keys3[i]);
+      if (descriptor !== void 0 && descriptor.enumerable) add(keys3[i], init[keys3[i]]);
+    }
+    return list;
+  }
+  __name(listOfObject2, "listOfObject");
+  function notAPair2() {
+    return new TypeError2("Each item of the iterable given to Headers must be a pair of name and value");
+  }
+  __name(notAPair2, "notAPair");
+  function makeHeaders() {
+    class Headers2 {
+      static {
+        __name(this, "Headers");
+      }
+      // Names and values in turn: [name, value, name, value, ...].
+      #list;
+      #isFixed = false;
+      // What an iteration shows, until something changes.
+      #combined = void 0;
+      static {
+        hasList = /* @__PURE__ */ __name((value) => #list in value, "hasList");
+        listOf = /* @__PURE__ */ __name((headers) => headers.#list, "listOf");
+        setList = /* @__PURE__ */ __name((list, isFixed) => {
+          const headers = new Headers2();
+          headers.#list = list;
+          headers.#isFixed = isFixed;
+          return headers;
+        }, "setList");
+      }
+      constructor(init = void 0) {
+        this.#list = init === void 0 ? [] : listOfObject2(init);
+      }
+      append(name, value) {
+        void this.#list;
+        requireArguments(arguments.length, 2, "Headers.append");
+        name = checkedName(name);
+        value = checkedValue(value, name);
+        this.#change();
+        ArrayPrototypePush(this.#list, name, value);
+      }
+      delete(name) {
+        void this.#list;
+        requireArguments(arguments.length, 1, "Headers.delete");
+        name = checkedName(name);
+        this.#change();
+        this.#list = without(this.#list, name);
+      }
+      get(name) {
+        const list = this.#list;
+        requireArguments(arguments.length, 1, "Headers.get");
+        return headerIn(list, checkedName(name)) ?? null;
+      }
+      getSetCookie() {
+        const list = this.#list;
+        const values = [];
+        for (let i = 0; i < list.length; i += 2) {
+          if (list[i] === "set-cookie") ArrayPrototypePush(values, list[i + 1]);
+        }
+        return values;
+      }
+      has(name) {
+        const list = this.#list;
+        requireArguments(arguments.length, 1, "Headers.has");
+        return headerIn(list, checkedName(name)) !== void 0;
+      }
+      set(name, value) {
+        const list = this.#list;
+        requireArguments(arguments.length, 2, "Headers.set");
+        name = checkedName(name);
+        value = checkedValue(value, name);
+        this.#change();
+        const kept = [];
+        let found = false;
+        for (let i = 0; i < list.length; i += 2) {
+          if (list[i] !== name) {
+            ArrayPrototypePush(kept, list[i], list[i + 1]);
+          } else if (!found) {
+            found = true;
+            ArrayPrototypePush(kept, name, value);
+          }
+        }
+        if (!found) ArrayPrototypePush(kept, name, value);
+        this.#list = kept;
+      }
+      forEach(callback, thisArg = void 0) {
+        void this.#list;
+        if (typeof callback !== "function") throw new TypeError2("The callback of Headers.forEach must be a function");
+        for (let i = 0; i < this.#entries().length; i++) {
+          const { name, value } = this.#entries()[i];
+          ReflectApply(callback, thisArg, [value, name, this]);
+        }
+      }
+      entries() {
+        return this.#iterate("entries");
+      }
+      keys() {
+        return this.#iterate("keys");
+      }
+      values() {
+        return this.#iterate("values");
+      }
+      [inspectCustom](depth, options, inspect4) {
+        const shown = {};
+        const entries = this.#entries();
+        for (let i = 0; i < entries.length; i++) {
+          const { name, value } = entries[i];
+          ObjectDefineProperty(shown, name, { __proto__: null, value, enumerable: true, configurable: true });
+        }
+        return "Headers " + inspect4(shown, options);
+      }
+      #change() {
+        if (this.#isFixed) throw new TypeError2("These headers cannot be changed: make new ones, new Headers(headers)");
+        this.#combined = void 0;
+      }
+      #entries() {
+        this.#combined ??= combined(this.#list);
+        return this.#combined;
+      }
+      #iterate(kind) {
+        void this.#list;
+        return new HeadersIterator(() => this.#entries(), kind);
+      }
+    }
+    class HeadersIterator {
+      static {
+        __name(this, "HeadersIterator");
+      }
+      #entries;
+      #kind;
+      #next = 0;
+      constructor(entries, kind) {
+        this.#entries = entries;
+        this.#kind = kind;
+      }
+      next() {
+        const entries = this.#entries();
+        if (this.#next >= entries.length) return { value: void 0, done: true };
+        const { name, value } = entries[this.#next++];
+        return { value: this.#kind === "keys" ? name : this.#kind === "values" ? value : [name, value], done: false };
+      }
+    }
+    ObjectSetPrototypeOf(HeadersIterator.prototype, IteratorPrototype);
+    delete HeadersIterator.prototype.constructor;
+    shapeClass(HeadersIterator, "Headers Iterator", ["next"]);
+    shapeClass(Headers2, "Headers", [
+      "append",
+      "delete",
+      "get",
+      "getSetCookie",
+      "has",
+      "set",
+      "forEach",
+      "entries",
+      "keys",
+      "values"
+    ]);
+    ObjectDefineProperty(Headers2.prototype, SymbolIterator, {
+      __proto__: null,
+      value: Headers2.prototype.entries,
+      writable: true,
+      enumerable: false,
+      configurable: true
+    });
+    return Headers2;
+  }
+  __name(makeHeaders, "makeHeaders");
+  function without(list, name) {
+    const kept = [];
+    for (let i = 0; i < list.length; i += 2) {
+      if (list[i] !== name) ArrayPrototypePush(kept, list[i], list[i + 1]);
+    }
+    return kept;
+  }
+  __name(without, "without");
+
+  // cell/operations.js
+  var waiting = new Map2();
+  var native2;
+  function connect(nativeFunctions, AbortController2) {
+    native2 = nativeFunctions;
+    neverAborted = new AbortController2().signal;
+  }
+  __name(connect, "connect");
+  var neverAborted;
+  function start(kind, payload, bytes, place2, done, failed) {
+    const id = native2.start(kind, payload, bytes);
+    MapPrototypeSet(waiting, id, { kind, place: place2, done, failed });
+    return id;
+  }
+  __name(start, "start");
+  function cancel(id) {
+    if (MapPrototypeDelete(waiting, id)) native2.cancel(id);
+  }
+  __name(cancel, "cancel");
+  function release2(id) {
+    native2.release(id);
+  }
+  __name(release2, "release");
+  function settle(id, ok, value, bytes) {
+    const operation = MapPrototypeGet(waiting, id);
+    if (operation === void 0) return;
+    MapPrototypeDelete(waiting, id);
+    if (!ok) {
+      operation.failed(failure(value.name, value.message, value.code, value.effects, operation.place));
+      return;
+    }
+    try {
+      operation.done(value, bytes);
+    } catch (error) {
+      if (operation.place !== void 0) define2(error, "stack", stackOf(operation.place));
+      operation.failed(error);
+    }
+  }
+  __name(settle, "settle");
+  function request(kind, payload, bytes, read2) {
+    const place2 = here(request);
+    return new Promise2((resolve, reject) => {
+      start(
+        kind,
+        payload(),
+        bytes === void 0 ? void 0 : bytes(),
+        place2,
+        (answer, piece) => {
+          const value = read2(answer, piece);
+          if (value === void 0) reject(malformed(kind, place2));
+          else resolve(value === NOTHING ? void 0 : value);
+        },
+        reject
+      );
+    });
+  }
+  __name(request, "request");
+  var NOTHING = { __proto__: null };
+  function nothing(answer) {
+    return answer === null ? NOTHING : void 0;
+  }
+  __name(nothing, "nothing");
+  function malformed(kind, place2) {
+    const message = "the host's answer to `" + kind + "` is malformed, so it is not known what happened";
+    return failure("TypeError", message, "answer-malformed", "started", place2);
+  }
+  __name(malformed, "malformed");
+  var EXCEPTIONS = {
+    __proto__: null,
+    AbortError: true,
+    DataError: true,
+    InvalidStateError: true,
+    NetworkError: true,
+    NotAllowedError: true,
+    NotFoundError: true,
+    NotSupportedError: true,
+    QuotaExceededError: true,
+    SecurityError: true,
+    TimeoutError: true
+  };
+  function failure(name, message, code, effects, place2) {
+    let error;
+    if (name === "TypeError") {
+      error = new TypeError2(message);
+    } else if (EXCEPTIONS[name]) {
+      error = new DOMException2(message, name);
+    } else {
+      error = new Error2(message);
+      if (name !== "Error") define2(error, "name", name);
+    }
+    if (place2 !== void 0) define2(error, "stack", stackOf(place2));
+    addErrorProperty(error, "code", code);
+    addErrorProperty(error, "effects", effects);
+    return error;
+  }
+  __name(failure, "failure");
+  function define2(object, key, value) {
+    ObjectDefineProperty(object, key, { __proto__: null, value, writable: true, configurable: true });
+  }
+  __name(define2, "define");
+  function own(answer, key) {
+    return typeof answer === "object" && answer !== null && ObjectPrototypeHasOwnProperty(answer, key) ? answer[key] : void 0;
+  }
+  __name(own, "own");
+  function quote2(string) {
+    return JSONStringify(string);
+  }
+  __name(quote2, "quote");
+
+  // src/transfer.js
+  function send(parts, place2, resolve, reject) {
+    const { signal, body } = parts;
+    if (signal !== void 0 && isSignalAborted(signal)) {
+      abandonBody(body, signalReason(signal));
+      throw signalReason(signal);
+    }
+    let id;
+    let isOver = false;
+    const forget = signal === void 0 ? () => {
+    } : onSignalAbort(signal, (reason) => {
+      isOver = true;
+      if (id === void 0) abandonBody(body, reason);
+      else cancel(id);
+      reject(reason);
+    });
+    const failed = /* @__PURE__ */ __name((error) => {
+      forget();
+      reject(error);
+    }, "failed");
+    const begin = /* @__PURE__ */ __name((bytes) => {
+      if (isOver) return;
+      try {
+        id = start("fetch", payloadOf(parts), bytes, place2, (answer, first) => {
+          forget();
+          const response = answered(id, answer, first, parts, place2);
+          if (response === void 0) {
+            release2(id);
+            reject(malformed("fetch", place2));
+          } else {
+            resolve(response);
+          }
+        }, failed);
+      } catch (error) {
+        failed(error);
+      }
+    }, "begin");
+    if (body === null) begin(void 0);
+    else readBody(body, begin, failed);
+  }
+  __name(send, "send");
+  function payloadOf({ url, method, headers, redirect }) {
+    const list = headerList(headers);
+    const pairs = [];
+    for (let i = 0; i < list.length; i += 2) ArrayPrototypePush(pairs, [list[i], list[i + 1]]);
+    return JSONStringify({ __proto__: null, url, method, headers: pairs, redirect });
+  }
+  __name(payloadOf, "payloadOf");
+  function answered(id, answer, first, parts, place2) {
+    const status = own(answer, "status");
+    const statusText = own(answer, "statusText");
+    const url = own(answer, "url");
+    const redirected = own(answer, "redirected");
+    const pairs = own(answer, "headers");
+    const done = own(answer, "done");
+    const isShaped = typeof status === "number" && status % 1 === 0 && status >= 200 && status <= 999 && typeof statusText === "string" && typeof url === "string" && typeof redirected === "boolean" && ArrayIsArray(pairs) && typeof done === "boolean";
+    if (!isShaped) return void 0;
+    const list = [];
+    for (let i = 0; i < pairs.length; i++) {
+      const pair = pairs[i];
+      if (!ArrayIsArray(pair) || pair.length !== 2 || typeof pair[0] !== "string" || typeof pair[1] !== "string") {
+        return void 0;
+      }
+      ArrayPrototypePush(list, StringPrototypeToLowerCase(pair[0]), pair[1]);
+    }
+    const isEmpty = first === void 0 || TypedArrayPrototypeGetLength(first) === 0;
+    let body;
+    if (!done) body = streamingBody(id, first, isEmpty, parts.signal, place2);
+    else if (isEmpty && (hasNoBody(status) || parts.method === "HEAD")) body = null;
+    else body = bodyOfBytes(first === void 0 ? new Uint8Array2(0) : first, parts.signal);
+    return { status, statusText, url, redirected, headers: headersOf(list, true), body, type: "basic" };
+  }
+  __name(answered, "answered");
+  function streamingBody(id, first, isEmpty, signal, place2) {
+    let reading;
+    let forget = /* @__PURE__ */ __name(() => {
+    }, "forget");
+    const pull = /* @__PURE__ */ __name((done) => {
+      reading = start("fetch.read", '{"fetch":' + id + "}", void 0, place2, (answer, bytes) => {
+        reading = void 0;
+        const isLast = own(answer, "done");
+        if (typeof isLast !== "boolean") {
+          fail(malformed("fetch.read", place2));
+          release2(id);
+          return;
+        }
+        const hasBytes = bytes !== void 0 && TypedArrayPrototypeGetLength(bytes) > 0;
+        if (isLast) forget();
+        if (hasBytes) enqueue(stream, bytes);
+        if (isLast) {
+          closeStream(stream);
+          done();
+        } else if (hasBytes) {
+          done();
+        } else {
+          pull(done);
+        }
+      }, fail);
+    }, "pull");
+    const fail = /* @__PURE__ */ __name((error) => {
+      reading = void 0;
+      forget();
+      errorStream(stream, error);
+    }, "fail");
+    const end = /* @__PURE__ */ __name(() => {
+      forget();
+      if (reading !== void 0) cancel(reading);
+      reading = void 0;
+      release2(id);
+    }, "end");
+    const stream = createStream(pull, (reason, done) => {
+      end();
+      done();
+    });
+    if (!isEmpty) enqueue(stream, first);
+    if (signal !== void 0) {
+      if (isSignalAborted(signal)) {
+        end();
+        errorStream(stream, signalReason(signal));
+      } else {
+        forget = onSignalAbort(signal, (reason) => {
+          end();
+          errorStream(stream, reason);
+        });
+      }
+    }
+    return bodyOfStream(stream, () => {
+      place2 = here(readBody);
+    });
+  }
+  __name(streamingBody, "streamingBody");
+
+  // src/fetch.js
+  var constructionKey3 = {};
+  var NORMALISED = { __proto__: null, DELETE: true, GET: true, HEAD: true, OPTIONS: true, POST: true, PUT: true };
+  var FORBIDDEN = { __proto__: null, CONNECT: true, TRACE: true, TRACK: true };
+  var REDIRECTS = { __proto__: null, follow: true, error: true, manual: true };
+  function methodOf2(value) {
+    const method = toText(value);
+    const upper = StringPrototypeToUpperCase(method);
+    if (!isToken(method) || FORBIDDEN[upper]) throw new TypeError2("The method " + method + " cannot be requested");
+    return NORMALISED[upper] ? upper : method;
+  }
+  __name(methodOf2, "methodOf");
+  function urlOf(input) {
+    const text2 = toUSVString(input);
+    const url = absoluteUrl(text2);
+    if (url === void 0) throw new TypeError2("The URL " + text2 + " is no absolute URL, and a cell has no page it belongs to");
+    if (url.credentials) throw new TypeError2("The URL has a user name or a password: send them in the header Authorization");
+    return url.href;
+  }
+  __name(urlOf, "urlOf");
+  function optionsOf(init, what) {
+    if (init === void 0 || init === null) return { __proto__: null };
+    if (typeof init !== "object" && typeof init !== "function") throw new TypeError2(what + " must be an object");
+    return init;
+  }
+  __name(optionsOf, "optionsOf");
+  function partsOfRequest(input, init, partsOf) {
+    const options = optionsOf(init, "The options of a request");
+    const from = partsOf(input);
+    const parts = {
+      url: from === void 0 ? urlOf(input) : from.url,
+      method: from === void 0 ? "GET" : from.method,
+      headers: void 0,
+      redirect: from === void 0 ? "follow" : from.redirect,
+      body: null,
+      // The signal that was given, and the one that a tool sees.
+      signal: from === void 0 ? void 0 : from.signal,
+      ownSignal: void 0
+    };
+    const { method, headers, body, signal, redirect, integrity } = options;
+    if (method !== void 0) parts.method = methodOf2(method);
+    if (redirect !== void 0) {
+      parts.redirect = toText(redirect);
+      if (!REDIRECTS[parts.redirect]) throw new TypeError2("The redirect mode is follow, error or manual");
+    }
+    if (integrity !== void 0 && integrity !== "") {
+      throw new TypeError2("The integrity of an answer is not checked in a cell: leave `integrity` out");
+    }
+    if (signal !== void 0) {
+      if (signal !== null && !isAbortSignal(signal)) throw new TypeError2("The signal must be an AbortSignal");
+      parts.signal = signal === null ? void 0 : signal;
+    }
+    const given = headers === void 0 && from !== void 0 ? from.headers : headers;
+    parts.headers = new Headers(given);
+    const takes = (body === void 0 || body === null) && from !== void 0 && from.body !== null;
+    if (takes || body !== void 0 && body !== null) {
+      if (parts.method === "GET" || parts.method === "HEAD") {
+        throw new TypeError2("A request with the method " + parts.method + " has no body");
+      }
+      parts.body = takes ? takeBody(from.body) : typedBody(body, parts.headers);
+    }
+    return parts;
+  }
+  __name(partsOfRequest, "partsOfRequest");
+  function typedBody(value, headers) {
+    const { body, type } = extractBody(value);
+    const list = headerList(headers);
+    if (type !== void 0 && headerIn(list, "content-type") === void 0) ArrayPrototypePush(list, "content-type", type);
+    return body;
+  }
+  __name(typedBody, "typedBody");
+  var Headers;
+  function makeFetch() {
+    const streams = makeStreams();
+    Headers = makeHeaders();
+    let partsOf;
+    let responseOf;
+    class Request {
+      static {
+        __name(this, "Request");
+      }
+      #parts;
+      static {
+        partsOf = /* @__PURE__ */ __name((value) => typeof value === "object" && value !== null && #parts in value ? value.#parts : void 0, "partsOf");
+      }
+      constructor(input, init = void 0) {
+        if (input === constructionKey3) {
+          this.#parts = init;
+          return;
+        }
+        requireArguments(arguments.length, 1, "Request");
+        this.#parts = partsOfRequest(input, init, partsOf);
+      }
+      get method() {
+        return this.#parts.method;
+      }
+      get url() {
+        return this.#parts.url;
+      }
+      get headers() {
+        return this.#parts.headers;
+      }
+      get redirect() {
+        return this.#parts.redirect;
+      }
+      get signal() {
+        const parts = this.#parts;
+        parts.ownSignal ??= signalFollowing(parts.signal === void 0 ? [] : [parts.signal]);
+        return parts.ownSignal;
+      }
+      clone() {
+        const { url, method, headers, redirect, body, signal } = this.#parts;
+        const copy = body === null ? null : cloneBody(body);
+        return new Request(constructionKey3, {
+          url,
+          method,
+          headers: new Headers(headers),
+          redirect,
+          body: copy,
+          signal,
+          ownSignal: void 0
+        });
+      }
+      [inspectCustom](depth, options, inspect4) {
+        const { method, url, headers } = this.#parts;
+        return "Request " + inspect4({ method, url, headers }, options);
+      }
+      static {
+        mixBody(Request, (request2) => request2.#parts.body);
+      }
+    }
+    class Response {
+      static {
+        __name(this, "Response");
+      }
+      #parts;
+      static {
+        responseOf = /* @__PURE__ */ __name((parts) => new Response(constructionKey3, parts), "responseOf");
+      }
+      static json(data, init = void 0) {
+        requireArguments(arguments.length, 1, "Response.json");
+        const text2 = JSONStringify(data);
+        if (text2 === void 0) throw new TypeError2("The data of Response.json cannot be written as JSON");
+        const response = new Response(text2, init);
+        const list = headerList(response.#parts.headers);
+        const last = list.length - 1;
+        if (list[last] === TEXT_TYPE && list[last - 1] === "content-type") list[last] = "application/json";
+        return response;
+      }
+      constructor(body = null, init = void 0) {
+        if (body === constructionKey3) {
+          this.#parts = init;
+          return;
+        }
+        const { status = 200, statusText = "", headers } = optionsOf(init, "The options of a response");
+        const number = Number2(status);
+        if (!(number >= 200 && number <= 599)) throw new RangeError2("The status of a response must be 200 to 599");
+        const reason = toText(statusText);
+        if (!isReason(reason)) throw new TypeError2("The statusText holds a character that cannot stand there");
+        const given = new Headers(headers);
+        const whole = number - number % 1;
+        const hasBody = body !== null && body !== void 0;
+        if (hasBody && hasNoBody(whole)) throw new TypeError2("A response with the status " + whole + " has no body");
+        this.#parts = {
+          status: whole,
+          statusText: reason,
+          url: "",
+          redirected: false,
+          headers: given,
+          body: hasBody ? typedBody(body, given) : null,
+          type: "default"
+        };
+      }
+      get type() {
+        return this.#parts.type;
+      }
+      get url() {
+        return this.#parts.url;
+      }
+      get redirected() {
+        return this.#parts.redirected;
+      }
+      get status() {
+        return this.#parts.status;
+      }
+      get ok() {
+        const { status } = this.#parts;
+        return status >= 200 && status <= 299;
+      }
+      get statusText() {
+        return this.#parts.statusText;
+      }
+      get headers() {
+        return this.#parts.headers;
+      }
+      clone() {
+        const { status, statusText, url, redirected, headers, body, type } = this.#parts;
+        const copy = body === null ? null : cloneBody(body);
+        const list = headerList(new Headers(headers));
+        return new Response(constructionKey3, {
+          status,
+          statusText,
+          url,
+          redirected,
+          headers: headersOf(list, type === "basic"),
+          body: copy,
+          type
+        });
+      }
+      [inspectCustom](depth, options, inspect4) {
+        const { status, statusText, url, headers } = this.#parts;
+        return "Response " + inspect4({ status, statusText, url, headers }, options);
+      }
+      static {
+        mixBody(Response, (response) => response.#parts.body);
+      }
+    }
+    const { fetch } = {
+      fetch(input, init = void 0) {
+        const place2 = here(fetch);
+        return new Promise2((resolve, reject) => {
+          send(partsOfRequest(input, init, partsOf), place2, (parts) => resolve(responseOf(parts)), reject);
+        });
+      }
+    };
+    shapeClass(Request, "Request", ["method", "url", "headers", "redirect", "signal", "clone"]);
+    shapeClass(Response, "Response", [
+      "type",
+      "url",
+      "redirected",
+      "status",
+      "ok",
+      "statusText",
+      "headers",
+      "clone"
+    ]);
+    return { __proto__: null, fetch, Headers, Request, Response, ...streams };
+  }
+  __name(makeFetch, "makeFetch");
+
+  // cell/values.js
+  function jsonOf(value, what) {
+    const text2 = JSONStringify(value, function(key, member) {
+      const wrong = flaw(member, ArrayIsArray(this));
+      if (wrong === void 0) return member;
+      const where = key === "" ? what : "`" + shortened(key) + "` in " + what;
+      throw new TypeError2(where + " is " + wrong + ", which JSON cannot hold: send what stands for it");
+    });
+    if (text2 === void 0) throw new TypeError2(what + " is undefined, which JSON cannot hold: leave it out, or send null");
+    return text2;
+  }
+  __name(jsonOf, "jsonOf");
+  function flaw(member, inArray) {
+    switch (typeof member) {
+      case "undefined":
+        return inArray ? "undefined" : void 0;
+      case "number":
+        return member - member === 0 ? void 0 : "" + member;
+      case "string":
+        return StringPrototypeIsWellFormed(member) ? void 0 : "a text with half a character (see toWellFormed)";
+      case "boolean":
+        return void 0;
+      case "bigint":
+        return "a BigInt";
+      case "object": {
+        if (member === null) return void 0;
+        const found = classify(member);
+        return found === void 0 || found[1] === void 0 ? void 0 : "an object that is no plain data";
+      }
+      default:
+        return "a " + typeof member;
+    }
+  }
+  __name(flaw, "flaw");
+  function shortened(key) {
+    return key.length > 64 ? StringPrototypeSlice(key, 0, 64) + "\u2026" : key;
+  }
+  __name(shortened, "shortened");
+  function textOf2(value, what) {
+    if (typeof value !== "string") throw new TypeError2(what + " must be a string");
+    if (!StringPrototypeIsWellFormed(value)) throw new TypeError2(what + " has half a character (see toWellFormed)");
+    return value;
+  }
+  __name(textOf2, "textOf");
+  function optionsOf2(value, what) {
+    if (value === void 0 || value === null) return { __proto__: null };
+    if (typeof value !== "object") throw new TypeError2(what + " must be an object");
+    return value;
+  }
+  __name(optionsOf2, "optionsOf");
+  function wholeOf(value, least, what) {
+    if (typeof value !== "number" || value % 1 !== 0 || value < least || value > Number2.MAX_SAFE_INTEGER) {
+      throw new TypeError2(what + " must be a whole number, " + least + " or more");
+    }
+    return value;
+  }
+  __name(wholeOf, "wholeOf");
+  function contentOf(value, what) {
+    if (typeof value === "string") return encodeUtf8(value);
+    return new Uint8Array2(bytesOf(value, what));
+  }
+  __name(contentOf, "contentOf");
+
+  // cell/files.js
+  function makeFiles() {
+    return ObjectFreeze({
+      readText(path) {
+        return request("files.read", () => pathPayload(path, "files.readText"), void 0, (answer, bytes) => {
+          const content = readContent(answer, bytes);
+          return content === void 0 ? void 0 : textIn(content, path);
+        });
+      },
+      readBytes(path) {
+        return request("files.read", () => pathPayload(path, "files.readBytes"), void 0, readContent);
+      },
+      write(path, content) {
+        return write2(path, content, "replace", "files.write");
+      },
+      create(path, content = "") {
+        return write2(path, content, "create", "files.create");
+      },
+      append(path, content) {
+        return write2(path, content, "append", "files.append");
+      },
+      list(path) {
+        return request("files.list", () => pathPayload(path, "files.list"), void 0, readList);
+      },
+      stat(path) {
+        return request("files.stat", () => pathPayload(path, "files.stat"), void 0, readStat);
+      },
+      remove(path) {
+        return request("files.remove", () => pathPayload(path, "files.remove"), void 0, nothing);
+      },
+      mkdir(path) {
+        return request("files.mkdir", () => pathPayload(path, "files.mkdir"), void 0, nothing);
+      }
+    });
+  }
+  __name(makeFiles, "makeFiles");
+  function pathOf(path, what) {
+    return '{"path":' + quote2(textOf2(path, "the path of " + what));
+  }
+  __name(pathOf, "pathOf");
+  function pathPayload(path, what) {
+    return pathOf(path, what) + "}";
+  }
+  __name(pathPayload, "pathPayload");
+  function write2(path, content, mode, what) {
+    return request(
+      "files.write",
+      () => pathOf(path, what) + ',"mode":"' + mode + '"}',
+      () => contentOf(content, "the content of " + what + ", where it is no string,"),
+      nothing
+    );
+  }
+  __name(write2, "write");
+  function readContent(answer, bytes) {
+    if (answer !== null) return void 0;
+    return bytes === void 0 ? new Uint8Array2(0) : bytes;
+  }
+  __name(readContent, "readContent");
+  function textIn(bytes, path) {
+    const text2 = decodeUtf8(bytes, true);
+    if (text2 === void 0) throw new TypeError2("the file " + path + " is no UTF-8: read it with files.readBytes");
+    return StringPrototypeCharCodeAt(text2, 0) === 65279 ? StringPrototypeSlice(text2, 1) : text2;
+  }
+  __name(textIn, "textIn");
+  function isKind(kind) {
+    return kind === "file" || kind === "folder" || kind === "other";
+  }
+  __name(isKind, "isKind");
+  function readList(answer) {
+    if (!ArrayIsArray(answer)) return void 0;
+    for (let index = 0; index < answer.length; index++) {
+      if (typeof own(answer[index], "name") !== "string" || !isKind(own(answer[index], "kind"))) return void 0;
+    }
+    return answer;
+  }
+  __name(readList, "readList");
+  function readStat(answer) {
+    if (answer === null) return NOTHING;
+    const kind = own(answer, "kind");
+    const size = own(answer, "size");
+    const modified = own(answer, "modified_ms");
+    if (!isKind(kind) || typeof size !== "number" || typeof modified !== "number") return void 0;
+    return { kind, size, modified };
+  }
+  __name(readStat, "readStat");
+
+  // cell/kv.js
+  function makeKv() {
+    return ObjectFreeze({
+      get(key) {
+        return request("kv.get", () => keyPayload(key, "the key of kv.get"), void 0, readValue);
+      },
+      entry(key) {
+        return request("kv.get", () => keyPayload(key, "the key of kv.entry"), void 0, readEntry);
+      },
+      set(key, value, options = void 0) {
+        const payload = /* @__PURE__ */ __name(() => {
+          const writes = setWrite(textOf2(key, "the key of kv.set"), value, ttlOf(options, "kv.set"), "the value of kv.set");
+          return commitPayload("", writes);
+        }, "payload");
+        return request("kv.commit", payload, void 0, readDone);
+      },
+      delete(key) {
+        const payload = /* @__PURE__ */ __name(() => commitPayload("", deleteWrite(textOf2(key, "the key of kv.delete"))), "payload");
+        return request("kv.commit", payload, void 0, readDone);
+      },
+      list(options = void 0) {
+        return request("kv.list", () => listPayload(options), void 0, readList2);
+      },
+      commit(changes) {
+        return request("kv.commit", () => changesPayload(changes), void 0, readCommitted);
+      },
+      update(key, change, options = void 0) {
+        return update(key, change, options);
+      }
+    });
+  }
+  __name(makeKv, "makeKv");
+  function keyPayload(key, what) {
+    return '{"key":' + quote2(textOf2(key, what)) + "}";
+  }
+  __name(keyPayload, "keyPayload");
+  function listPayload(options) {
+    const { prefix, after, limit } = optionsOf2(options, "what is given to kv.list");
+    let members = "";
+    const add = /* @__PURE__ */ __name((name, json) => {
+      members += (members === "" ? '"' : ',"') + name + '":' + json;
+    }, "add");
+    if (prefix !== void 0) add("prefix", quote2(textOf2(prefix, "the prefix of kv.list")));
+    if (after !== void 0) add("after", quote2(textOf2(after, "`after` of kv.list")));
+    if (limit !== void 0) add("limit", wholeOf(limit, 1, "the limit of kv.list"));
+    return "{" + members + "}";
+  }
+  __name(listPayload, "listPayload");
+  function ttlOf(options, what) {
+    const { ttl } = optionsOf2(options, "the options of " + what);
+    return ttl === void 0 ? void 0 : wholeOf(ttl, 1, "the ttl of " + what + ", in milliseconds,");
+  }
+  __name(ttlOf, "ttlOf");
+  function setWrite(key, value, ttl, what) {
+    const lives = ttl === void 0 ? "" : ',"ttl_ms":' + ttl;
+    return '{"key":' + quote2(key) + ',"value":' + jsonOf(value, what) + lives + "}";
+  }
+  __name(setWrite, "setWrite");
+  function deleteWrite(key) {
+    return '{"key":' + quote2(key) + ',"delete":true}';
+  }
+  __name(deleteWrite, "deleteWrite");
+  function check(key, version) {
+    return '{"key":' + quote2(key) + ',"version":' + (version === void 0 ? "null" : version) + "}";
+  }
+  __name(check, "check");
+  function commitPayload(checks, writes) {
+    return '{"checks":[' + checks + '],"writes":[' + writes + "]}";
+  }
+  __name(commitPayload, "commitPayload");
+  function changesPayload(changes) {
+    if (typeof changes !== "object" || changes === null) {
+      throw new TypeError2("kv.commit needs an object with `check`, `set` or `delete`");
+    }
+    const { check: checks, set, delete: deleted } = changes;
+    const checked = joined2(checks, "check", (item, what) => {
+      const { key, version } = itemOf(item, what);
+      const known = version === void 0 || version === null ? void 0 : wholeOf(version, 0, "the version in " + what);
+      return check(textOf2(key, "the key in " + what), known);
+    });
+    const sets = joined2(set, "set", (item, what) => {
+      const { key, value } = itemOf(item, what);
+      return setWrite(textOf2(key, "the key in " + what), value, ttlOf(item, what), "the value in " + what);
+    });
+    const deletes = joined2(deleted, "delete", (item, what) => deleteWrite(textOf2(item, what)));
+    return commitPayload(checked, sets + (sets !== "" && deletes !== "" ? "," : "") + deletes);
+  }
+  __name(changesPayload, "changesPayload");
+  function joined2(items, name, write3) {
+    if (items === void 0) return "";
+    if (!ArrayIsArray(items)) throw new TypeError2("`" + name + "` of kv.commit must be an array");
+    let text2 = "";
+    for (let index = 0; index < items.length; index++) {
+      text2 += (index > 0 ? "," : "") + write3(items[index], "`" + name + "` of kv.commit at " + index);
+    }
+    return text2;
+  }
+  __name(joined2, "joined");
+  function itemOf(item, what) {
+    if (typeof item !== "object" || item === null) throw new TypeError2(what + " must be an object");
+    return item;
+  }
+  __name(itemOf, "itemOf");
+  function update(key, change, options) {
+    const place2 = here(update);
+    return new Promise2((resolve, reject) => {
+      const name = textOf2(key, "the key of kv.update");
+      if (typeof change !== "function") throw new TypeError2("kv.update needs a function of the value");
+      const ttl = ttlOf(options, "kv.update");
+      const attempt2 = /* @__PURE__ */ __name(() => {
+        start("kv.get", keyPayload(name), void 0, place2, (answer) => {
+          const entry = readEntry(answer);
+          if (entry === void 0) reject(malformed("kv.get", place2));
+          else afterThisTask(() => ask(entry === NOTHING ? void 0 : entry));
+        }, reject);
+      }, "attempt");
+      const ask = /* @__PURE__ */ __name((entry) => {
+        const next = new Promise2((give) => give(change(entry === void 0 ? void 0 : entry.value)));
+        PromisePrototypeThen(PromisePrototypeThen(next, (value) => commit(entry, value)), void 0, reject);
+      }, "ask");
+      const commit = /* @__PURE__ */ __name((entry, value) => {
+        const writes = setWrite(name, value, ttl, "what the function of kv.update gave");
+        const payload = commitPayload(check(name, entry === void 0 ? void 0 : entry.version), writes);
+        start("kv.commit", payload, void 0, place2, (answer) => {
+          const committed = readCommitted(answer);
+          if (committed === void 0) reject(malformed("kv.commit", place2));
+          else if (committed) resolve(value);
+          else attempt2();
+        }, reject);
+      }, "commit");
+      attempt2();
+    });
+  }
+  __name(update, "update");
+  function readEntry(answer) {
+    if (answer === null) return NOTHING;
+    const value = own(answer, "value");
+    const version = own(answer, "version");
+    if (value === void 0 || typeof version !== "number" || version % 1 !== 0) return void 0;
+    return { value, version };
+  }
+  __name(readEntry, "readEntry");
+  function readValue(answer) {
+    const entry = readEntry(answer);
+    return entry === void 0 || entry === NOTHING ? entry : entry.value;
+  }
+  __name(readValue, "readValue");
+  function readList2(answer) {
+    const keys3 = own(answer, "keys");
+    const more = own(answer, "more");
+    if (!ArrayIsArray(keys3) || typeof more !== "boolean") return void 0;
+    for (let index = 0; index < keys3.length; index++) {
+      if (typeof keys3[index] !== "string") return void 0;
+    }
+    return { keys: keys3, more };
+  }
+  __name(readList2, "readList");
+  function readCommitted(answer) {
+    const committed = own(answer, "committed");
+    return typeof committed === "boolean" ? committed : void 0;
+  }
+  __name(readCommitted, "readCommitted");
+  function readDone(answer) {
+    return readCommitted(answer) === true ? NOTHING : void 0;
+  }
+  __name(readDone, "readDone");
+
+  // cell/secrets.js
+  function makeSecret(names) {
+    const { secret } = {
+      secret(name) {
+        if (typeof name !== "string") throw new TypeError2("secret needs the name of a secret: a string");
+        for (let index = 0; index < names.length; index++) {
+          if (names[index] === name) return "{{secret:" + name + "}}";
+        }
+        const shown = name.length > 64 ? StringPrototypeSlice(name, 0, 64) + "\u2026" : name;
+        throw new Error2("it needs the grant `secrets` of " + shown + ", which this call does not have");
+      }
+    };
+    return secret;
+  }
+  __name(makeSecret, "makeSecret");
+
+  // cell/timers.js
+  var DELAY_MOST = 2147483647;
+  function startTimer(ms, done, failed) {
+    return start("timer", '{"ms":' + ms + "}", void 0, void 0, done, failed);
+  }
+  __name(startTimer, "startTimer");
+  function makeTimers(report2) {
+    const timers3 = new Map2();
+    let lastTimer = 0;
+    function arm(repeat, callback, delay, args) {
+      if (typeof callback !== "function") {
+        throw new TypeError2("a timer needs a function; code from strings is not available");
+      }
+      const milliseconds = Number2(delay);
+      const ms = milliseconds >= 1 && milliseconds <= DELAY_MOST ? milliseconds : 1;
+      const timer = ++lastTimer;
+      schedule(timer, { repeat, callback, ms, args });
+      return timer;
+    }
+    __name(arm, "arm");
+    function schedule(timer, armed2) {
+      const id = startTimer(armed2.ms, () => afterThisTask(() => fire(timer, armed2, id)), () => {
+      });
+      MapPrototypeSet(timers3, timer, id);
+    }
+    __name(schedule, "schedule");
+    function fire(timer, armed2, id) {
+      if (MapPrototypeGet(timers3, timer) !== id) return;
+      if (armed2.repeat) schedule(timer, armed2);
+      else MapPrototypeDelete(timers3, timer);
+      try {
+        ReflectApply(armed2.callback, void 0, armed2.args);
+      } catch (error) {
+        report2(error);
+      }
+    }
+    __name(fire, "fire");
+    function clear(timer) {
+      const id = MapPrototypeGet(timers3, timer);
+      if (id === void 0) return;
+      MapPrototypeDelete(timers3, timer);
+      cancel(id);
+    }
+    __name(clear, "clear");
+    return {
+      __proto__: null,
+      setTimeout: /* @__PURE__ */ __name((callback, delay, ...args) => arm(false, callback, delay, args), "setTimeout"),
+      setInterval: /* @__PURE__ */ __name((callback, delay, ...args) => arm(true, callback, delay, args), "setInterval"),
+      clearTimeout: /* @__PURE__ */ __name((timer) => clear(timer), "clearTimeout"),
+      clearInterval: /* @__PURE__ */ __name((timer) => clear(timer), "clearInterval"),
+      sleep: /* @__PURE__ */ __name((milliseconds, options) => sleep(milliseconds, options), "sleep")
+    };
+  }
+  __name(makeTimers, "makeTimers");
+  function sleep(milliseconds, options) {
+    return new Promise2((resolve, reject) => {
+      if (typeof milliseconds !== "number" || !(milliseconds >= 0 && milliseconds <= Number2.MAX_SAFE_INTEGER)) {
+        throw new TypeError2("sleep needs a number of milliseconds, zero or more");
+      }
+      const { signal } = optionsOf2(options, "the second argument of sleep");
+      if (signal === void 0 || signal === null) {
+        startTimer(milliseconds, () => resolve(void 0), reject);
+        return;
+      }
+      if (!isAbortSignal(signal)) throw new TypeError2("the signal of sleep must be an AbortSignal");
+      if (isSignalAborted(signal)) throw signalReason(signal);
+      let forget;
+      const id = startTimer(
+        milliseconds,
+        () => {
+          forget();
+          resolve(void 0);
+        },
+        (error) => {
+          forget();
+          reject(error);
+        }
+      );
+      forget = onSignalAbort(signal, (reason) => {
+        cancel(id);
+        reject(reason);
+      });
+    });
+  }
+  __name(sleep, "sleep");
+  var alarms = [];
+  var armed;
+  function grantAlarms() {
+    grantAlarm(addAlarm);
+  }
+  __name(grantAlarms, "grantAlarms");
+  function addAlarm(milliseconds, ring) {
+    const now = DateNow();
+    const due = now + milliseconds;
+    const sorted = [];
+    let placed = false;
+    for (let index = 0; index < alarms.length; index++) {
+      if (!placed && alarms[index].due > due) {
+        ArrayPrototypePush(sorted, { due, ring });
+        placed = true;
+      }
+      ArrayPrototypePush(sorted, alarms[index]);
+    }
+    if (!placed) ArrayPrototypePush(sorted, { due, ring });
+    alarms = sorted;
+    if (armed !== void 0) {
+      if (armed.due <= due) return;
+      cancel(armed.id);
+    }
+    armAlarm(now);
+  }
+  __name(addAlarm, "addAlarm");
+  function armAlarm(now) {
+    const { due } = alarms[0];
+    const mine = { id: 0, due };
+    mine.id = startTimer(due > now ? due - now : 0, () => afterThisTask(() => ringAlarms(mine)), ringNever);
+    armed = mine;
+  }
+  __name(armAlarm, "armAlarm");
+  function ringAlarms(mine) {
+    if (armed !== mine) return;
+    const clock = DateNow();
+    const now = clock > mine.due ? clock : mine.due;
+    armed = void 0;
+    const due = [];
+    while (alarms.length > 0 && alarms[0].due <= now) ArrayPrototypePush(due, ArrayPrototypeShift(alarms));
+    if (alarms.length > 0) armAlarm(now);
+    for (let index = 0; index < due.length; index++) {
+      try {
+        due[index].ring();
+      } catch {
+      }
+    }
+  }
+  __name(ringAlarms, "ringAlarms");
+  function ringNever() {
+    armed = void 0;
+    alarms = [];
+  }
+  __name(ringNever, "ringNever");
+
+  // cell/tools.js
+  function makeTools() {
+    return ObjectFreeze({
+      call(name, params = {}) {
+        return request("tools.call", () => callPayload(name, params), void 0, (answer) => answer);
+      }
+    });
+  }
+  __name(makeTools, "makeTools");
+  function callPayload(name, params) {
+    if (typeof params !== "object" || params === null || ArrayIsArray(params)) {
+      throw new TypeError2("the parameters of tools.call must be an object");
+    }
+    const called = quote2(textOf2(name, "the name of tools.call"));
+    return '{"name":' + called + ',"params":' + jsonOf(params, "what is given to tools.call") + "}";
+  }
+  __name(callPayload, "callPayload");
+
+  // cell/grants.js
+  var globalObject;
+  var report = /* @__PURE__ */ __name(() => {
+  }, "report");
+  function connect2(target, reportUncaught2) {
+    globalObject = target;
+    report = reportUncaught2;
+  }
+  __name(connect2, "connect");
+  function grant(names, secrets2) {
+    for (let index = 0; index < names.length; index++) {
+      switch (names[index]) {
+        case "timers":
+          grantAlarms();
+          install(makeTimers(report));
+          break;
+        case "net":
+          grantAlarms();
+          install(makeFetch());
+          break;
+        case "kv":
+          define3("kv", makeKv());
+          break;
+        case "files":
+          define3("files", makeFiles());
+          break;
+        case "secrets":
+          define3("secret", makeSecret(secrets2));
+          break;
+        case "tools":
+          define3("tools", makeTools());
+          break;
+      }
+    }
+  }
+  __name(grant, "grant");
+  function install(functions) {
+    for (const name in functions) define3(name, functions[name]);
+  }
+  __name(install, "install");
+  function define3(name, value) {
+    ObjectDefineProperty(globalObject, name, { __proto__: null, value, writable: true, configurable: true });
+  }
+  __name(define3, "define");
+
   // cell/lockdown.js
   var { defineProperty: defineProperty3, getPrototypeOf: getPrototypeOf3 } = Object;
   var TypeErrorConstructor = TypeError;
@@ -7876,118 +9986,15 @@
   }
   __name(lockdown, "lockdown");
 
-  // cell/operations.js
-  var { stringify: stringify2 } = JSON;
-  var { defineProperty: defineProperty4 } = Object;
-  var { apply } = Reflect;
-  var uncurry3 = Function.prototype.bind.bind(Function.prototype.call);
-  var mapGet = uncurry3(Map.prototype.get);
-  var mapSet = uncurry3(Map.prototype.set);
-  var mapDelete = uncurry3(Map.prototype.delete);
-  var then = uncurry3(Promise.prototype.then);
-  var PromiseConstructor = Promise;
-  var ErrorConstructor = Error;
-  var TypeErrorConstructor2 = TypeError;
-  var toNumber2 = Number;
-  var waiting = /* @__PURE__ */ new Map();
-  var native2;
-  var globalObject;
-  var report = /* @__PURE__ */ __name(() => {
-  }, "report");
-  function connect(nativeFunctions, target, reportUncaught2, AbortController2) {
-    native2 = nativeFunctions;
-    globalObject = target;
-    report = reportUncaught2;
-    neverAborted = new AbortController2().signal;
-  }
-  __name(connect, "connect");
-  var neverAborted;
-  function start(kind, payload) {
-    const id = native2.start(kind, stringify2(payload));
-    const promise = new PromiseConstructor((resolve, reject) => mapSet(waiting, id, { resolve, reject }));
-    return { id, promise };
-  }
-  __name(start, "start");
-  function cancel(id) {
-    if (mapDelete(waiting, id)) native2.cancel(id);
-  }
-  __name(cancel, "cancel");
-  function settle(id, ok, value) {
-    const promise = mapGet(waiting, id);
-    if (promise === void 0) return;
-    mapDelete(waiting, id);
-    if (ok) {
-      promise.resolve(value);
-    } else {
-      const error = new ErrorConstructor(value.message);
-      defineProperty4(error, "name", { __proto__: null, value: value.name, writable: true, configurable: true });
-      promise.reject(error);
-    }
-  }
-  __name(settle, "settle");
-  function grant(names) {
-    for (let index = 0; index < names.length; index++) {
-      if (names[index] === "timers") installTimers();
-    }
-  }
-  __name(grant, "grant");
-  function installTimers() {
-    const timers3 = /* @__PURE__ */ new Map();
-    let lastTimer = 0;
-    function arm(repeat, callback, delay, args) {
-      if (typeof callback !== "function") {
-        throw new TypeErrorConstructor2("a timer needs a function; code from strings is not available");
-      }
-      const milliseconds = toNumber2(delay);
-      const ms = milliseconds >= 1 && milliseconds <= 2147483647 ? milliseconds : 1;
-      const timer = ++lastTimer;
-      const fire = /* @__PURE__ */ __name(() => {
-        if (repeat) schedule();
-        else mapDelete(timers3, timer);
-        try {
-          apply(callback, void 0, args);
-        } catch (error) {
-          report(error);
-        }
-      }, "fire");
-      const schedule = /* @__PURE__ */ __name(() => {
-        const { id, promise } = start("timer", { ms });
-        mapSet(timers3, timer, id);
-        then(promise, fire, () => {
-        });
-      }, "schedule");
-      schedule();
-      return timer;
-    }
-    __name(arm, "arm");
-    function clear(timer) {
-      const id = mapGet(timers3, timer);
-      if (id === void 0) return;
-      mapDelete(timers3, timer);
-      cancel(id);
-    }
-    __name(clear, "clear");
-    const functions = {
-      setTimeout: /* @__PURE__ */ __name((callback, delay, ...args) => arm(false, callback, delay, args), "setTimeout"),
-      setInterval: /* @__PURE__ */ __name((callback, delay, ...args) => arm(true, callback, delay, args), "setInterval"),
-      clearTimeout: /* @__PURE__ */ __name((timer) => clear(timer), "clearTimeout"),
-      clearInterval: /* @__PURE__ */ __name((timer) => clear(timer), "clearInterval")
-    };
-    for (const name of ["setTimeout", "setInterval", "clearTimeout", "clearInterval"]) {
-      defineProperty4(globalObject, name, { __proto__: null, value: functions[name], writable: true, configurable: true });
-    }
-  }
-  __name(installTimers, "installTimers");
-
   // cell/tool.js
   var { isArray: isArray2 } = Array;
-  var { apply: apply2 } = Reflect;
-  var { stringify: stringify3 } = JSON;
-  var { defineProperty: defineProperty5, freeze } = Object;
+  var { apply } = Reflect;
+  var { stringify: stringify2 } = JSON;
+  var { defineProperty: defineProperty4, freeze } = Object;
   var functionText = Function.prototype.call.bind(Function.prototype.toString);
   var test = Function.prototype.call.bind(RegExp.prototype.test);
-  var PromiseConstructor2 = Promise;
-  var TypeErrorConstructor3 = TypeError;
+  var PromiseConstructor = Promise;
+  var TypeErrorConstructor2 = TypeError;
   var NO_TOOL = "no tool found: declare `function execute(params)`, export `execute`, or make the default export a function, an object with an `execute` method, or a factory of tools";
   var FACTORY = /^\s*(?:async\s+)?(?:function\b[^(]*)?\(?\s*pi\b|\bexecute\b/;
   var SCHEMAS = "write `parameters` with pi.typebox, or as a plain JSON Schema object";
@@ -8001,11 +10008,11 @@
     ["registerTool", "return the tool from the factory"]
   ];
   var shape = "none";
-  var tools = [];
+  var tools2 = [];
   var partial = /* @__PURE__ */ __name(() => {
   }, "partial");
   var factoryApi = {};
-  function connect2(native3, logger) {
+  function connect3(native3, logger) {
     partial = native3.partial;
     const { typebox } = native3;
     const api = {
@@ -8019,18 +10026,18 @@
     for (let index = 0; index < ABSENT.length; index++) {
       const [name, reason] = ABSENT[index];
       const get = /* @__PURE__ */ __name(() => {
-        throw new TypeErrorConstructor3("pi." + name + " is not available: " + reason);
+        throw new TypeErrorConstructor2("pi." + name + " is not available: " + reason);
       }, "get");
-      defineProperty5(api, name, { get, enumerable: true });
+      defineProperty4(api, name, { get, enumerable: true });
     }
     factoryApi = freeze(api);
   }
-  __name(connect2, "connect");
+  __name(connect3, "connect");
   function adopt(namespace) {
     const { execute } = namespace;
     if (typeof execute === "function") {
       shape = "function";
-      tools = [{ call: /* @__PURE__ */ __name((_, params) => execute(params), "call") }];
+      tools2 = [{ call: /* @__PURE__ */ __name((_, params) => execute(params), "call") }];
       return void 0;
     }
     const standard = namespace.default;
@@ -8038,21 +10045,21 @@
       if (standard.name !== "execute" && test(FACTORY, functionText(standard))) {
         const made = standard(factoryApi);
         if (typeof made === "object" && made !== null && typeof made.then === "function") {
-          return new PromiseConstructor2((resolve) => resolve(made)).then(adoptFactory);
+          return new PromiseConstructor((resolve) => resolve(made)).then(adoptFactory);
         }
         return adoptFactory(made);
       }
       shape = "function";
-      tools = [{ call: /* @__PURE__ */ __name((_, params) => standard(params), "call") }];
+      tools2 = [{ call: /* @__PURE__ */ __name((_, params) => standard(params), "call") }];
       return void 0;
     }
     if (typeof standard === "object" && standard !== null && typeof standard.execute === "function") {
       const method = standard.execute;
       shape = "object";
-      tools = [{ ...manifest(standard), call: /* @__PURE__ */ __name((_, params) => apply2(method, standard, [params]), "call") }];
+      tools2 = [{ ...manifest(standard), call: /* @__PURE__ */ __name((_, params) => apply(method, standard, [params]), "call") }];
       return void 0;
     }
-    throw new TypeErrorConstructor3(NO_TOOL);
+    throw new TypeErrorConstructor2(NO_TOOL);
   }
   __name(adopt, "adopt");
   function adoptFactory(made) {
@@ -8062,58 +10069,59 @@
       const tool = list[index];
       const method = tool?.execute;
       if (typeof method !== "function" || typeof tool.name !== "string" || tool.name === "") {
-        throw new TypeErrorConstructor3(
+        throw new TypeErrorConstructor2(
           "the factory's tool " + (index + 1) + " of " + list.length + " needs a `name` and an `execute` method"
         );
       }
       append(adopted, {
         ...manifest(tool),
-        call: /* @__PURE__ */ __name((callId, params) => apply2(method, tool, [callId, params, update, freeze({ cwd: "/", hasUI: false }), neverAborted]), "call")
+        call: /* @__PURE__ */ __name((callId, params) => apply(method, tool, [callId, params, update2, freeze({ cwd: "/", hasUI: false }), neverAborted]), "call")
       });
     }
     shape = "factory";
-    tools = adopted;
+    tools2 = adopted;
   }
   __name(adoptFactory, "adoptFactory");
   function manifest({ name, label, description, parameters }) {
     return { name, label, description, parameters };
   }
   __name(manifest, "manifest");
-  function update(value) {
-    const json = stringify3(value);
+  function update2(value) {
+    const json = stringify2(value);
     if (json !== void 0) partial(json);
   }
-  __name(update, "update");
+  __name(update2, "update");
   function invoke(name, callId, params) {
-    if (name === void 0 && tools.length === 1) return tools[0].call(callId, params);
+    if (name === void 0 && tools2.length === 1) return tools2[0].call(callId, params);
     let known = "";
-    for (let index = 0; index < tools.length; index++) {
-      const tool = tools[index];
+    for (let index = 0; index < tools2.length; index++) {
+      const tool = tools2[index];
       if (name !== void 0 && tool.name === name) return tool.call(callId, params);
       known += (index > 0 ? ", " : "") + (tool.name ?? "(unnamed)");
     }
-    throw new TypeErrorConstructor3(
-      name === void 0 ? "this script has " + tools.length + " tools, name one of: " + known : "no tool " + name + ", there is: " + known
+    throw new TypeErrorConstructor2(
+      name === void 0 ? "this script has " + tools2.length + " tools, name one of: " + known : "no tool " + name + ", there is: " + known
     );
   }
   __name(invoke, "invoke");
   function describe2() {
     const described = [];
-    for (let index = 0; index < tools.length; index++) append(described, manifest(tools[index]));
-    return stringify3({ shape, tools: described });
+    for (let index = 0; index < tools2.length; index++) append(described, manifest(tools2[index]));
+    return stringify2({ shape, tools: described });
   }
   __name(describe2, "describe");
   function append(array, value) {
-    defineProperty5(array, array.length, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+    defineProperty4(array, array.length, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
   }
   __name(append, "append");
 
   // cell/start.js
-  var { stringify: stringify4 } = JSON;
-  var PromiseConstructor3 = Promise;
+  var { stringify: stringify3 } = JSON;
+  var PromiseConstructor2 = Promise;
   function start2(native3, globalObject2, console3, AbortController2) {
-    connect2(native3, console3);
-    connect(native3, globalObject2, reportUncaught, AbortController2);
+    connect3(native3, console3);
+    connect(native3, AbortController2);
+    connect2(globalObject2, reportUncaught);
     Object.defineProperty(Math, "random", { value: { random: /* @__PURE__ */ __name(() => native3.random(), "random") }.random, writable: true, configurable: true });
     Error.prepareStackTrace = prepareStackTrace;
     lockdown(globalObject2);
@@ -8123,17 +10131,17 @@
       adopt,
       invoke,
       describe: describe2,
-      assimilate: /* @__PURE__ */ __name((thenable) => new PromiseConstructor3((resolve) => resolve(thenable)), "assimilate"),
+      assimilate: /* @__PURE__ */ __name((thenable) => new PromiseConstructor2((resolve) => resolve(thenable)), "assimilate"),
       classify,
       inspect: inspect3,
-      quote: /* @__PURE__ */ __name((string) => stringify4(string), "quote"),
+      quote: /* @__PURE__ */ __name((string) => stringify3(string), "quote"),
       objectPrototype: Object.prototype
     };
   }
   __name(start2, "start");
 
   // src/prelude.js
-  function install(globals) {
+  function install2(globals) {
     const names = ObjectKeys(globals);
     for (let i = 0; i < names.length; i++) {
       ObjectDefineProperty(globalThis, names[i], {
@@ -8145,8 +10153,8 @@
       });
     }
   }
-  __name(install, "install");
-  install({
+  __name(install2, "install");
+  install2({
     AbortController,
     AbortSignal,
     Buffer: import_buffer.Buffer,

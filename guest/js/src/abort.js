@@ -43,6 +43,12 @@ const constructionKey = {};
 let abortSignal;
 let waitForSignal;
 let isSignal;
+let isAborted;
+let reasonOf;
+let follower;
+
+// Rings after a number of milliseconds: `(milliseconds, ring) => void`. There is none until one is granted.
+let alarm;
 
 export class AbortSignal extends EventTarget {
   #aborted = false;
@@ -62,6 +68,13 @@ export class AbortSignal extends EventTarget {
       };
     };
     isSignal = (value) => typeof value === 'object' && value !== null && #aborted in value;
+    isAborted = (signal) => signal.#aborted;
+    reasonOf = (signal) => signal.#reason;
+    follower = (signals) => {
+      const signal = new AbortSignal(constructionKey);
+      signal.#follow(signals);
+      return signal;
+    };
   }
 
   constructor(key = undefined) {
@@ -83,9 +96,7 @@ export class AbortSignal extends EventTarget {
       }
       ArrayPrototypePush(checked, signal);
     }
-    const signal = new AbortSignal(constructionKey);
-    signal.#follow(checked);
-    return signal;
+    return follower(checked);
   }
 
   static timeout(milliseconds) {
@@ -93,14 +104,16 @@ export class AbortSignal extends EventTarget {
     if (!(delay >= 0 && delay <= Number.MAX_SAFE_INTEGER)) {
       throw new TypeError('The delay of AbortSignal.timeout must be a number of milliseconds, zero or more');
     }
-    // Asked for by its bare name when it is needed: timers may be granted later than this is evaluated.
-    if (typeof setTimeout !== 'function') {
-      throw new DOMException('AbortSignal.timeout needs timers, and this environment has none', 'NotSupportedError');
+    if (alarm === undefined) {
+      throw new DOMException(
+        'AbortSignal.timeout is not available: it needs the grant `net` or `timers`, which this call does not have',
+        'NotSupportedError',
+      );
     }
     const signal = new AbortSignal(constructionKey);
-    setTimeout(() => {
+    alarm(delay, () => {
       signal.#abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
-    }, delay);
+    });
     return signal;
   }
 
@@ -210,6 +223,26 @@ shapeClass(AbortController, 'AbortController', ['signal', 'abort']);
 /** Whether `value` is an AbortSignal, whatever its prototype says. */
 export function isAbortSignal(value) {
   return isSignal(value);
+}
+
+/** Whether `signal` is aborted, whatever its prototype says. */
+export function isSignalAborted(signal) {
+  return isAborted(signal);
+}
+
+/** Why `signal` is aborted, whatever its prototype says. */
+export function signalReason(signal) {
+  return reasonOf(signal);
+}
+
+/** A signal that aborts along with `signals`. */
+export function signalFollowing(signals) {
+  return follower(signals);
+}
+
+/** Makes `AbortSignal.timeout` work: `start(milliseconds, ring)` calls `ring` when the time has passed. */
+export function grantAlarm(start) {
+  alarm = start;
 }
 
 /**

@@ -24,7 +24,7 @@ function optionalGetter(prototype, name) {
   return descriptor === undefined ? () => undefined : uncurryThis(descriptor.get);
 }
 
-export const { Map, Number, RangeError, Set, String, TypeError, Uint8Array } = globalThis;
+export const { Error, Map, Number, Promise, RangeError, Set, String, TypeError, Uint8Array } = globalThis;
 
 export const {
   create: ObjectCreate,
@@ -47,6 +47,7 @@ export const FunctionPrototypeToString = uncurryThis(Function.prototype.toString
 export const ArrayIsArray = Array.isArray;
 export const ArrayPrototypePush = uncurryThis(Array.prototype.push);
 export const ArrayPrototypePop = uncurryThis(Array.prototype.pop);
+export const ArrayPrototypeShift = uncurryThis(Array.prototype.shift);
 export const ArrayPrototypeSort = uncurryThis(Array.prototype.sort);
 
 export const StringPrototypeCharCodeAt = uncurryThis(String.prototype.charCodeAt);
@@ -56,7 +57,9 @@ export const StringPrototypePadStart = uncurryThis(String.prototype.padStart);
 export const StringPrototypeRepeat = uncurryThis(String.prototype.repeat);
 export const StringPrototypeSlice = uncurryThis(String.prototype.slice);
 export const StringPrototypeStartsWith = uncurryThis(String.prototype.startsWith);
+export const StringPrototypeIsWellFormed = uncurryThis(String.prototype.isWellFormed);
 export const StringPrototypeToLowerCase = uncurryThis(String.prototype.toLowerCase);
+export const StringPrototypeToUpperCase = uncurryThis(String.prototype.toUpperCase);
 export const StringPrototypeToWellFormed = uncurryThis(String.prototype.toWellFormed);
 export const StringPrototypeTrimEnd = uncurryThis(String.prototype.trimEnd);
 
@@ -91,10 +94,11 @@ export const SetPrototypeGetSize = getter(Set.prototype, 'size');
 export const MapIteratorPrototypeNext = uncurryThis(new Map().entries().next);
 export const SetIteratorPrototypeNext = uncurryThis(new Set().values().next);
 
-export const JSONStringify = JSON.stringify;
+export const { parse: JSONParse, stringify: JSONStringify } = JSON;
 
-export const { iterator: SymbolIterator, toStringTag: SymbolToStringTag } = Symbol;
+export const { asyncIterator: SymbolAsyncIterator, iterator: SymbolIterator, toStringTag: SymbolToStringTag } = Symbol;
 export const IteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]()));
+export const AsyncIteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf(async function* () {}.prototype));
 
 export const ArrayBufferIsView = ArrayBuffer.isView;
 export const ArrayBufferPrototypeGetByteLength = getter(ArrayBuffer.prototype, 'byteLength');
@@ -122,7 +126,7 @@ export const DataViewPrototypeGetByteLength = getter(DataView.prototype, 'byteLe
 export const DataViewPrototypeGetByteOffset = getter(DataView.prototype, 'byteOffset');
 
 const ResolvedPromise = Promise.resolve();
-const PromisePrototypeThen = uncurryThis(Promise.prototype.then);
+export const PromisePrototypeThen = uncurryThis(Promise.prototype.then);
 /** Runs `callback` as a microtask. */
 export function afterThisTask(callback) {
   PromisePrototypeThen(ResolvedPromise, callback);

@@ -39,6 +39,7 @@ const HASH = 10;
 // Set by the static blocks below, which alone can reach the private fields of both classes.
 let paramsOfUrl;
 let refreshParams;
+let serializeParams;
 
 export class URLSearchParams {
   // Names and values in turn: [name, value, name, value, ...].
@@ -54,6 +55,7 @@ export class URLSearchParams {
     refreshParams = (params, search) => {
       params.#list = parseSearch(search);
     };
+    serializeParams = (value) => (#list in value ? nativeFormSerialize(value.#list) : undefined);
   }
 
   constructor(init = '') {
@@ -458,6 +460,18 @@ function invalidUrl(input, base) {
   addErrorProperty(error, 'input', input);
   if (base !== undefined) addErrorProperty(error, 'base', base);
   return error;
+}
+
+/** The text of `value` if it is a URLSearchParams, whatever its prototype says; `undefined` for every other object. */
+export function searchParamsText(value) {
+  return serializeParams(value);
+}
+
+/** The serialised form of `url`, or `undefined` where it is no absolute URL; `credentials` says whether it has any. */
+export function absoluteUrl(url) {
+  const parts = nativeUrlParse(url, undefined);
+  if (parts === undefined) return undefined;
+  return { href: parts[HREF], credentials: parts[USERNAME] !== '' || parts[PASSWORD] !== '' };
 }
 
 shapeClass(URLSearchParams, 'URLSearchParams', [

@@ -80,13 +80,51 @@ test('AbortSignal.any', async () => {
   );
 });
 
-test('AbortSignal.timeout needs timers', async () => {
+test('AbortSignal.timeout needs a grant', async () => {
   await gives('return AbortSignal.timeout(5);', { thrown: { error: 'NotSupportedError', code: 9 } });
   await gives('return AbortSignal.timeout(-1);', { thrown: { error: 'TypeError' } });
-  const { run } = createRealm();
-  run('var timer; var setTimeout = (f, ms) => { timer = [f, ms]; }; var s = AbortSignal.timeout(50);');
-  assert.deepEqual(run('JSON.stringify([s.aborted, timer[1]])'), '[false,50]');
-  assert.equal(run('timer[0](); s.reason.name + s.reason.code + s.aborted'), 'TimeoutError23true');
+  for (const grant of ['timers', 'net']) {
+    const realm = createRealm({ grants: [grant], host: () => ({}) });
+    await gives(
+      `const s = AbortSignal.timeout(50); const before = s.aborted; return new Promise((done) => { s.onabort = done; })
+        .then(() => [before, s.aborted, s.reason.name, s.reason.code]);`,
+      [false, true, 'TimeoutError', 23],
+      realm,
+    );
+    assert.deepEqual(realm.operations.started, [{ kind: 'timer', payload: { ms: 50 }, bytes: undefined }]);
+  }
+});
+
+test('many timeouts wait in one operation', async () => {
+  const fire = [];
+  const realm = createRealm({
+    grants: ['net'],
+    before: 'var now = 1000; Date.now = () => now;',
+    host: (kind, payload, bytes, id) => new Promise((done) => { fire[id] = () => done({}); }),
+  });
+  const { operations, run } = realm;
+  const tick = async (id, now) => {
+    run(`now = ${now}`);
+    await new Promise(setImmediate);
+    fire[id]();
+    await new Promise(setImmediate);
+  };
+  run('var seen = ""; var wait = (ms) => { AbortSignal.timeout(ms).onabort = () => { seen += ms + " "; }; };');
+  run('wait(500); wait(700); wait(500); wait(900);');
+  assert.deepEqual(operations.started.map(({ payload }) => payload.ms), [500]);
+  // One that is due earlier takes the place of the operation.
+  run('now = 1100; wait(100);');
+  assert.deepEqual(operations.started.map(({ payload }) => payload.ms), [500, 100]);
+  assert.deepEqual(operations.cancelled, [1]);
+  await tick(2, 1200);
+  assert.equal(run('seen'), '100 ');
+  assert.equal(operations.started[2].payload.ms, 300);
+  // The operation's end is the time, also where the clock stood still.
+  await tick(3, 1200);
+  assert.equal(run('seen'), '100 500 500 ');
+  await tick(4, 1900);
+  assert.equal(run('seen'), '100 500 500 700 900 ');
+  assert.equal(operations.started.length, 4);
 });
 
 test('what a listener throws goes to the console and stops nobody', () => {

@@ -70,7 +70,7 @@ function makeNative(log) {
 }
 
 // The functions that only the tool runtime uses, which comes with the bundle but is not what is tested here.
-const runtimeOnly = `random: () => 0.5, partial: () => {}, start: () => 1, cancel: () => {},`;
+const runtimeOnly = `random: () => 0.5, partial: () => {},`;
 
 // Runs inside the realm, so that arrays and bytes handed to the bundle are the realm's own.
 const adopt = `(native) => {
@@ -85,23 +85,69 @@ const adopt = `(native) => {
     form: { parse: (text) => array(native.formParse(text)), serialize: native.formSerialize },
     utf8: { encode: (text) => bytesFrom(native.utf8Encode(text)), decode: native.utf8Decode },
     log: native.log,
+    start: native.start,
+    cancel: native.cancel,
+    release: native.release,
     ${runtimeOnly}
+  };
+  const { parse } = JSON;
+  const lent = globalThis.__toolcell_native;
+  return {
+    grant: (names, secrets) => lent.hooks.grant(names, secrets),
+    settle: (id, json, bytes) => lent.hooks.settle(id, true, parse(json), bytes && bytesFrom(bytes)),
+    fail: (id, failure) => lent.hooks.settle(id, false, parse(failure)),
   };
 }`;
 
-/** A fresh realm in which the bundle has been evaluated. `logs` collects what the console wrote as [level, text]. */
-export function createRealm({ before = '', log } = {}) {
+/**
+ * What the realm asks the host for. `host(kind, payload, bytes, id)` answers with `{ json, bytes }` or `{ failure }`, or
+ * with `undefined` for never; answers come in a later task, as the guest's do. `started` and `cancelled` say what
+ * happened, with `released` for numbers whose rest nobody reads.
+ */
+function makeOperations(host) {
+  const operations = { started: [], cancelled: [], released: [], hooks: undefined };
+  const gone = new Set();
+  operations.native = {
+    start(kind, payload, bytes) {
+      // By its internal slots, for the realm's prototypes may be poisoned.
+      const copy = bytes === undefined ? undefined : [...new Uint8Array(bytes)];
+      const id = operations.started.push({ kind, payload: JSON.parse(wellFormed(payload)), bytes: copy });
+      setImmediate(async () => {
+        const answer = await host(kind, JSON.parse(payload), copy, id);
+        if (answer === undefined || gone.has(id)) return;
+        if (answer.failure) operations.hooks.fail(id, JSON.stringify(answer.failure));
+        else operations.hooks.settle(id, JSON.stringify(answer.json ?? null), answer.bytes);
+      });
+      return id;
+    },
+    cancel(id) {
+      gone.add(id);
+      operations.cancelled.push(id);
+    },
+    release: (id) => operations.released.push(id),
+  };
+  return operations;
+}
+
+/**
+ * A fresh realm in which the bundle has been evaluated. `logs` collects what the console wrote as [level, text];
+ * `grants` are made to exist, and `operations` is what they ask of `host`.
+ */
+export function createRealm({ before = '', log, grants = [], secrets = [], host = () => undefined } = {}) {
   const context = vm.createContext({});
   const logs = [];
   const run = (code) => vm.runInContext(code, context);
   const names = () => new Set(run('Reflect.ownKeys(this)'));
   run('delete globalThis.console');
   run(before);
-  run(adopt)(makeNative(log ?? ((level, text) => logs.push([level, text]))));
+  const operations = makeOperations(host);
+  operations.hooks = run(adopt)({ ...makeNative(log ?? ((level, text) => logs.push([level, text]))), ...operations.native });
   const namesBefore = names();
   bundle.runInContext(context);
+  operations.hooks.grant(grants, secrets);
   return {
     logs,
+    operations,
     run,
     added: [...names()].filter((name) => !namesBefore.has(name)).sort(),
     removed: [...namesBefore].filter((name) => !names().has(name)),
@@ -136,12 +182,12 @@ export async function actual(code, realm = (shared ??= createRealm())) {
 }
 
 /** Asserts that the bundle makes of `code` what Node.js makes of it. */
-export async function same(code) {
+export async function same(code, realm) {
   const expected = JSON.parse(await vm.runInThisContext(wrap(code)));
-  assert.deepEqual(await actual(code), expected, code);
+  assert.deepEqual(await actual(code, realm), expected, code);
 }
 
 /** Asserts what the bundle makes of `code`, where Node.js is no model. */
-export async function gives(code, expected) {
-  assert.deepEqual(await actual(code), expected, code);
+export async function gives(code, expected, realm) {
+  assert.deepEqual(await actual(code, realm), expected, code);
 }

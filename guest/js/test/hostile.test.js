@@ -24,7 +24,7 @@ const poison = `((global) => {
   const PlainError = Error;
   const poisoned = function poisoned() { throw new PlainError('poisoned built-in called'); };
   // The tests themselves wait for promises.
-  const spare = new Set([Promise.prototype]);
+  const spare = new Set([Promise, Promise.prototype]);
   const iterators = [[].values(), new Map().values(), new Set().values(), ''[Symbol.iterator](), (function* () {})()];
   const targets = new Set([
     ...['Object', 'Function', 'Array', 'String', 'Number', 'Boolean', 'Symbol', 'BigInt', 'Map', 'Set', 'WeakMap', 'WeakSet', 'WeakRef',
@@ -124,6 +124,66 @@ test('AbortController and AbortSignal', () => {
   assert.equal(run('a.signal.aborted + a.signal.reason + any.aborted + any.reason'), 'truewhytruewhy');
   run('try { none.abort(); } catch {}');
   assert.equal(run('none.signal.aborted && none.signal.reason.name'), 'AbortError');
+});
+
+test('capabilities', async () => {
+  const answers = {
+    timer: {},
+    fetch: { json: { status: 200, statusText: '', url: 'http://h/', redirected: false, headers: [['b', '2'], ['a', '1']], done: false }, bytes: [123] },
+    'fetch.read': { json: { done: true }, bytes: [125] },
+    'kv.get': { json: { value: [1], version: 1 } },
+    'kv.list': { json: { keys: ['k'], more: false } },
+    'kv.commit': { json: { committed: true } },
+    'files.read': { bytes: [104, 105] },
+    'files.write': {},
+    'files.list': { json: [{ name: 'n', kind: 'file' }] },
+    'tools.call': { json: 7 },
+  };
+  const { run, operations } = createRealm({
+    before: nativeDOMException,
+    grants: ['timers', 'net', 'kv', 'files', 'secrets', 'tools'],
+    secrets: ['A'],
+    host: (kind) => answers[kind],
+  });
+  const settled = async () => {
+    for (let i = 0; i < 10; i++) await new Promise(setImmediate);
+  };
+  run(`var results = { __proto__: null }; var bytes = Uint8Array.of(1, 2); var controller = new AbortController();
+    var params = new URLSearchParams('q=1'); var toJSON = () => 'poisoned'; var timeout = AbortSignal.timeout(3);
+    var note = (name, promise) => promise.then((value) => { results[name] = value; }, (error) => { results[name] = 'failed: ' + error.message; });`);
+  run(poison);
+  run(`Object.prototype.then; Object.prototype.value = 'inherited'; Object.prototype.toJSON = toJSON; Array.prototype.toJSON = toJSON;`);
+  run(`
+    note('fetch', fetch('http://h/', { method: 'POST', body: params, signal: controller.signal, headers: { c: 'd' } })
+      .then((r) => { results.header = r.headers.get('a'); results.copy = r.clone(); return r.text(); }));
+    note('pull', new Response(new ReadableStream({ n: 0, pull(c) { if (this.n++ < 2) c.enqueue(bytes); else c.close(); } })).bytes().then((b) => b[3]));
+    note('get', kv.get('k').then((v) => v[0]));
+    note('set', kv.set('k', 1));
+    note('commit', kv.commit({ check: [{ key: 'k', version: 1 }], delete: ['x'] }));
+    note('list', kv.list({ prefix: 'k' }).then((l) => l.keys[0]));
+    note('update', kv.update('k', (v) => v[0] + 1));
+    note('text', files.readText('d/x'));
+    note('write', files.write('d/x', bytes));
+    note('files', files.list('d').then((l) => l[0].name));
+    note('call', tools.call('t'));
+    note('sleep', sleep(1, { signal: controller.signal }));
+    note('timer', new (sleep(1).constructor)((done) => setTimeout(done, 1, 'fired')));
+    results.secret = secret('A');`);
+  await settled();
+  run(`note('copy', results.copy.json().then((o) => typeof o));`);
+  await settled();
+  for (const [name, expected] of Object.entries({
+    header: '1', fetch: '{}', copy: 'object', pull: 2, get: 1, set: undefined, commit: true, list: 'k', update: 2, text: 'hi', write: undefined, files: 'n', call: 7,
+    sleep: undefined, timer: 'fired', secret: '{{secret:A}}',
+  })) {
+    assert.equal(run(`results.${name}`), expected, name);
+    assert.ok(run(`'${name}' in results`), name);
+  }
+  assert.equal(run('timeout.aborted'), true);
+  const sent = (kind) => operations.started.find((operation) => operation.kind === kind);
+  assert.deepEqual(sent('kv.commit').payload, { checks: [], writes: [{ key: 'k', value: 1 }] });
+  assert.deepEqual(sent('files.write').bytes, [1, 2]);
+  assert.deepEqual(sent('fetch').payload.url, 'http://h/');
 });
 
 test('private state is out of reach', () => {

@@ -101,10 +101,11 @@ test('the checked-in bundle is what the sources give', { timeout: 60_000 }, () =
 });
 
 test('the sources use no syntax that looks up methods a tool can replace', () => {
-  const folder = new URL('../src/', import.meta.url);
-  for (const name of readdirSync(folder)) {
-    // A template with a substitution, see `intrinsics.js`.
-    assert.doesNotMatch(readFileSync(new URL(name, folder), 'utf8'), /`[^`'\n]*\$\{/, name);
+  for (const folder of [new URL('../src/', import.meta.url), new URL('../cell/', import.meta.url)]) {
+    for (const name of readdirSync(folder)) {
+      // A template with a substitution, see `intrinsics.js`.
+      assert.doesNotMatch(readFileSync(new URL(name, folder), 'utf8'), /`[^`'\n]*\$\{/, name);
+    }
   }
 });
 

@@ -4,10 +4,11 @@
 
 use std::sync::{Arc, Barrier};
 use std::thread;
+use std::time::Instant;
 
 use toolcell_host::{
-    Budget, Ended, Grant, Json, Loaded, Operation, Operations, OperationsOfCall, Params, Prepared, Run, Sandbox,
-    SandboxConfig, Script, Timers, Until,
+    Budget, Ended, Grant, Json, Left, Loaded, Operation, Operations, OperationsOfCall, Params, Prepared, Run, Sandbox,
+    SandboxConfig, Script, Timers, Waited,
 };
 
 use crate::engines::{Native, STRING_REVERSE, Sealed};
@@ -95,7 +96,7 @@ impl Operations for Held {
         vec![Grant::Timers]
     }
 
-    fn start(&self) -> Box<dyn OperationsOfCall> {
+    fn start(&self) -> Box<dyn OperationsOfCall + '_> {
         Box::new(Holding { all: Arc::clone(&self.0), begun: Vec::new() })
     }
 }
@@ -110,10 +111,12 @@ impl OperationsOfCall for Holding {
         self.begun.extend(started);
     }
 
-    fn wait(&mut self, _: &Until) -> Vec<Ended> {
+    fn wait(&mut self, _: &Left<'_>) -> Waited {
+        let began = Instant::now();
         self.all.wait();
         self.all.wait();
-        self.begun.drain(..).map(|operation| Ended { id: operation.id, result: Ok(Json::NULL) }).collect()
+        let ended = self.begun.drain(..).map(|operation| Ended { id: operation.id, result: Ok(Json::NULL.into()) });
+        Waited::since(began, ended.collect())
     }
 }
 

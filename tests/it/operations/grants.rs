@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use toolcell::store::Decision;
-use toolcell::{RunOptions, RunTool, Standing, Toolbox, ToolboxConfig};
+use toolcell::{RunOptions, Standing, Toolbox, ToolboxConfig};
 
-use super::{Host, refused, request, value};
+use super::{Host, value};
 
 const FETCH: &str = "const execute = async ({ url }) => (await fetch(url)).status";
 const NET: &str = "[[grants.tools.fetch_it.net]]\nhost = \"*.example.com\"\n";
@@ -90,20 +90,6 @@ fn who_waits_for_an_approval_is_told_what_is_not_granted() {
     let hint = host.run("fetch_it", &json!({ "url": "x" })).unwrap_err().hint().into_owned();
     let lines = "`[[grants.tools.fetch_it.net]] host = \"a.example.com\"` and `[grants.tools.fetch_it] timers = true`";
     assert!(hint.contains("approvals grant") && hint.contains(lines), "{hint}");
-}
-
-#[test]
-fn what_this_version_cannot_do_is_said_before_anybody_is_asked() {
-    let host = host(NET, FETCH, &json!({ "net": ["a.example.com"] }));
-    let ran = host.run("fetch_it", &json!({ "url": "https://a.example.com/" }));
-    assert_eq!(refused(ran), ("permission-denied", "this version cannot grant `net`".to_owned()));
-    let asked: RunTool = request(&json!({ "tool_name": "fetch_it", "parameters": { "url": "x" } }));
-    let steps = host.toolbox().explain(&asked, &RunOptions::default()).steps;
-    let steps: Vec<(&str, &str, &str)> =
-        steps.iter().map(|step| (step.stage, step.verdict.as_str(), step.reason.as_str())).collect();
-    let granted = "net (GET, HEAD https://a.example.com) is granted by `grants.tools.fetch_it` (user toolcell.toml:2)";
-    assert!(steps.contains(&("grants", "grant", granted)), "{steps:?}");
-    assert_eq!(steps.last().unwrap(), &("grants", "deny", "this version cannot grant `net`"));
 }
 
 #[test]

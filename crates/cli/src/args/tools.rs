@@ -73,7 +73,7 @@ pub(crate) struct CreateArgs {
 #[command(after_help = "Examples:\n  toolcell run average '{\"numbers\": [1, 2, 4.5]}'\n  \
     toolcell run average 'numbers=[1, 2, 4.5]' precision=2\n  \
     toolcell run average @params.json --json\n  \
-    toolcell run average --explain\n\n\
+    toolcell run average --explain\n  toolcell run order item=tea --plan\n\n\
     In KEY=VALUE, a value is text where the tool declares a text, and else JSON if it is some; KEY:=JSON is always JSON.\n\
     Exit status: 0 done, 1 the tool failed, 2 usage, 3 refused by the analysis, the policy, a gate or a person,\n\
     4 no such tool, 5 a limit was hit, 6 integrity, 70 a bug, 130 interrupted")]
@@ -97,6 +97,15 @@ pub(crate) struct RunArgs {
     /// Say what would be decided, step by step, and run nothing
     #[arg(long)]
     pub(crate) explain: bool,
+
+    /// Hold what would change the world (requests but for GET, HEAD and OPTIONS, what is written), list it, and have only that
+    /// happen which somebody chooses
+    #[arg(long)]
+    pub(crate) plan: bool,
+
+    /// The same, and this happens of it: what was listed, by its digest, or `all`
+    #[arg(long, value_name = "DIGESTS", value_delimiter = ',')]
+    pub(crate) approve: Vec<String>,
 
     /// Print the result with a heading and its time, as a model is told of it
     #[arg(long, conflicts_with_all = ["explain", "json"])]

@@ -14,7 +14,7 @@ use super::{Counterexample, Kept, RECEIPTS_LIMIT, Receipt, Trying};
 use crate::cell::Code;
 use crate::params::{Args, Schema};
 use crate::permit::Permit;
-use crate::run::{key, operations};
+use crate::run::{inward, key, waiting};
 use crate::toolbox::Toolbox;
 use crate::vet::VettedTool;
 
@@ -92,7 +92,7 @@ impl Trial<'_> {
             started_at: self.at,
             // What can be repeated is tried, also where the tool sees the real time in use.
             clock: None,
-            operations: operations(permit.grants()),
+            operations: waiting(permit.grants()),
             cancel: self.cancel,
             partial: None,
             when_full: WhenFull::Wait,
@@ -100,7 +100,7 @@ impl Trial<'_> {
         let name = self.entry.name.as_str();
         let report = match image {
             Image::Own => {
-                let key = key(self.entry.id, permit.grants());
+                let key = key(self.entry.id, &inward(permit.grants()));
                 let code = self.toolbox.kept(&key).map_or(Code::Script(self.tool.script()), Code::Evaluated);
                 self.toolbox.enter(key, name, code, &permit, &run)?
             }

@@ -74,6 +74,7 @@ fn begun(interrupted: &Interrupted, at: Timestamp) -> RunRecord {
         decided_by: None,
         grants: None,
         seed: None,
+        done: None,
         used: None,
     }
 }

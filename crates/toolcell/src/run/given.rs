@@ -30,8 +30,13 @@ pub(crate) fn since_1970(at: jiff::Timestamp) -> Duration {
     Duration::try_from(at.duration_since(jiff::Timestamp::UNIX_EPOCH)).unwrap_or_default()
 }
 
-/// What the host does for a tool with these grants.
-pub(crate) fn operations(grants: &Grants) -> &'static dyn Operations {
+/// What of some grants reaches nothing outside of the cell: what is tried twice has to come out the same.
+pub(crate) fn inward(grants: &Grants) -> Grants {
+    Grants { timers: grants.timers, ..Grants::default() }
+}
+
+/// What the host does for a tool with grants that reach nothing.
+pub(crate) fn waiting(grants: &Grants) -> &'static dyn Operations {
     if grants.timers { &Timers } else { &NoOperations }
 }
 

@@ -1,0 +1,97 @@
+//! What the host does for a tool while it waits: what its grants give, and nothing else.
+//!
+//! ```text
+//! a tool asks → under way: a timer here, a request in the background, a file or a pair of a space aside → inbox → the tool goes on
+//! ```
+//!
+//! Invariant: an operation is begun once and ends once. What a run has under way ends with it, and how far each got is known.
+
+mod background;
+mod done;
+mod failure;
+mod fetch;
+mod files;
+mod inbox;
+mod pairs;
+mod plan;
+mod reach;
+pub(crate) mod tools;
+mod under_way;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use toolcell_capabilities::Files;
+use toolcell_capabilities::NetRun;
+use toolcell_host::{Grant, Operations, OperationsOfCall};
+use toolcell_store::Store;
+use toolcell_tool::{Grants, KvGrant};
+
+pub use done::{Done, Effect};
+pub use plan::{Held, Planner};
+pub use reach::{ReachError, SecretSource};
+
+pub(crate) use background::Background;
+pub(crate) use done::Ledger;
+
+use crate::run::RunOptions;
+use crate::toolbox::Toolbox;
+
+use under_way::UnderWay;
+
+/// What one run is handed.
+pub(crate) struct Given<'a> {
+    toolbox: &'a Toolbox,
+    /// The name of the tool.
+    name: String,
+    /// How many tools wait for it, one for the other.
+    depth: u32,
+    /// As its run was asked for, or that of the first of the tools that wait for it.
+    pub(crate) options: &'a RunOptions,
+    /// What the tool is told that its call is called.
+    pub(crate) call_id: String,
+    /// All that it is granted.
+    full: Grants,
+    /// What of that exists in its cell.
+    grants: Vec<Grant>,
+    net: Option<Arc<NetRun>>,
+    files: Option<Arc<Files>>,
+    space: Option<Space>,
+    background: &'a Background,
+    /// What was done for the tool.
+    pub(crate) ledger: Ledger,
+}
+
+/// A space of keys and values, and what may be done with it.
+#[derive(Clone)]
+struct Space {
+    store: Arc<Store>,
+    grant: Arc<KvGrant>,
+    now: fn() -> Timestamp,
+}
+
+impl Operations for Given<'_> {
+    fn grants(&self) -> Vec<Grant> {
+        self.grants.clone()
+    }
+
+    fn start(&self) -> Box<dyn OperationsOfCall + '_> {
+        Box::new(UnderWay::new(self))
+    }
+}
+
+/// What exists in a cell with these grants.
+fn visible(grants: &Grants) -> Vec<Grant> {
+    let secrets = || grants.secrets.iter().map(|secret| secret.name.to_string()).collect();
+    [
+        (grants.timers, Grant::Timers),
+        (!grants.net.is_empty(), Grant::Net),
+        (grants.kv.is_some(), Grant::Kv),
+        (!grants.files.is_empty(), Grant::Files),
+        (!grants.secrets.is_empty(), Grant::Secrets { names: secrets() }),
+        (!grants.tools.is_empty(), Grant::Tools),
+    ]
+    .into_iter()
+    .filter_map(|(granted, grant)| granted.then_some(grant))
+    .collect()
+}

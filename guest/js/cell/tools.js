@@ -1,0 +1,24 @@
+// `tools`: calls of other tools.
+//
+// Invariant: parameters are a JSON object, checked before they are sent; who may be called is for the host to say.
+
+import { ArrayIsArray, ObjectFreeze, TypeError } from "../src/intrinsics.js";
+import { quote, request } from "./operations.js";
+import { jsonOf, textOf } from "./values.js";
+
+/** The object of the grant `tools`. */
+export function makeTools() {
+  return ObjectFreeze({
+    call(name, params = {}) {
+      return request("tools.call", () => callPayload(name, params), undefined, (answer) => answer);
+    },
+  });
+}
+
+function callPayload(name, params) {
+  if (typeof params !== "object" || params === null || ArrayIsArray(params)) {
+    throw new TypeError("the parameters of tools.call must be an object");
+  }
+  const called = quote(textOf(name, "the name of tools.call"));
+  return '{"name":' + called + ',"params":' + jsonOf(params, "what is given to tools.call") + "}";
+}

@@ -1,0 +1,272 @@
+// fetch, Request and Response of the Fetch Standard.
+//
+// Invariant: a request is checked as a whole before anything is sent.
+//
+// The classes are made when they are granted. What a browser has on top of it (credentials, cache, mode) is accepted and
+// has no meaning: a cell has no page, no cookies and no cache.
+
+import { here } from '../cell/errors.js';
+import { isAbortSignal, signalFollowing } from './abort.js';
+import { cloneBody, extractBody, hasNoBody, mixBody, takeBody, TEXT_TYPE } from './body.js';
+import { headerIn, headerList, headersOf, isReason, isToken, makeHeaders } from './headers.js';
+import {
+  ArrayPrototypePush,
+  JSONStringify,
+  Number,
+  Promise,
+  RangeError,
+  StringPrototypeToUpperCase,
+  TypeError,
+} from './intrinsics.js';
+import { makeStreams } from './readable-stream.js';
+import { send } from './transfer.js';
+import { absoluteUrl } from './url.js';
+import { inspectCustom, requireArguments, shapeClass, toText, toUSVString } from './webidl.js';
+
+const constructionKey = {};
+
+const NORMALISED = { __proto__: null, DELETE: true, GET: true, HEAD: true, OPTIONS: true, POST: true, PUT: true };
+const FORBIDDEN = { __proto__: null, CONNECT: true, TRACE: true, TRACK: true };
+const REDIRECTS = { __proto__: null, follow: true, error: true, manual: true };
+
+function methodOf(value) {
+  const method = toText(value);
+  const upper = StringPrototypeToUpperCase(method);
+  if (!isToken(method) || FORBIDDEN[upper]) throw new TypeError('The method ' + method + ' cannot be requested');
+  return NORMALISED[upper] ? upper : method;
+}
+
+function urlOf(input) {
+  const text = toUSVString(input);
+  const url = absoluteUrl(text);
+  if (url === undefined) throw new TypeError('The URL ' + text + ' is no absolute URL, and a cell has no page it belongs to');
+  if (url.credentials) throw new TypeError('The URL has a user name or a password: send them in the header Authorization');
+  return url.href;
+}
+
+function optionsOf(init, what) {
+  if (init === undefined || init === null) return { __proto__: null };
+  if (typeof init !== 'object' && typeof init !== 'function') throw new TypeError(what + ' must be an object');
+  return init;
+}
+
+/** What a Request holds, made of what its constructor was given. */
+function partsOfRequest(input, init, partsOf) {
+  const options = optionsOf(init, 'The options of a request');
+  const from = partsOf(input);
+  const parts = {
+    url: from === undefined ? urlOf(input) : from.url,
+    method: from === undefined ? 'GET' : from.method,
+    headers: undefined,
+    redirect: from === undefined ? 'follow' : from.redirect,
+    body: null,
+    // The signal that was given, and the one that a tool sees.
+    signal: from === undefined ? undefined : from.signal,
+    ownSignal: undefined,
+  };
+  const { method, headers, body, signal, redirect, integrity } = options;
+  if (method !== undefined) parts.method = methodOf(method);
+  if (redirect !== undefined) {
+    parts.redirect = toText(redirect);
+    if (!REDIRECTS[parts.redirect]) throw new TypeError('The redirect mode is follow, error or manual');
+  }
+  if (integrity !== undefined && integrity !== '') {
+    throw new TypeError('The integrity of an answer is not checked in a cell: leave `integrity` out');
+  }
+  if (signal !== undefined) {
+    if (signal !== null && !isAbortSignal(signal)) throw new TypeError('The signal must be an AbortSignal');
+    parts.signal = signal === null ? undefined : signal;
+  }
+  const given = headers === undefined && from !== undefined ? from.headers : headers;
+  parts.headers = new Headers(given);
+  const takes = (body === undefined || body === null) && from !== undefined && from.body !== null;
+  if (takes || (body !== undefined && body !== null)) {
+    if (parts.method === 'GET' || parts.method === 'HEAD') {
+      throw new TypeError('A request with the method ' + parts.method + ' has no body');
+    }
+    parts.body = takes ? takeBody(from.body) : typedBody(body, parts.headers);
+  }
+  return parts;
+}
+
+/** The body that a value stands for; its type becomes a header, unless there is one. */
+function typedBody(value, headers) {
+  const { body, type } = extractBody(value);
+  const list = headerList(headers);
+  if (type !== undefined && headerIn(list, 'content-type') === undefined) ArrayPrototypePush(list, 'content-type', type);
+  return body;
+}
+
+// Set by `makeFetch`.
+let Headers;
+
+/** The global names of the grant `net`. */
+export function makeFetch() {
+  const streams = makeStreams();
+  Headers = makeHeaders();
+  let partsOf;
+  let responseOf;
+
+  class Request {
+    #parts;
+
+    static {
+      partsOf = (value) => (typeof value === 'object' && value !== null && #parts in value ? value.#parts : undefined);
+    }
+
+    constructor(input, init = undefined) {
+      if (input === constructionKey) {
+        this.#parts = init;
+        return;
+      }
+      requireArguments(arguments.length, 1, 'Request');
+      this.#parts = partsOfRequest(input, init, partsOf);
+    }
+
+    get method() {
+      return this.#parts.method;
+    }
+
+    get url() {
+      return this.#parts.url;
+    }
+
+    get headers() {
+      return this.#parts.headers;
+    }
+
+    get redirect() {
+      return this.#parts.redirect;
+    }
+
+    get signal() {
+      const parts = this.#parts;
+      parts.ownSignal ??= signalFollowing(parts.signal === undefined ? [] : [parts.signal]);
+      return parts.ownSignal;
+    }
+
+    clone() {
+      const { url, method, headers, redirect, body, signal } = this.#parts;
+      const copy = body === null ? null : cloneBody(body);
+      return new Request(constructionKey, {
+        url, method, headers: new Headers(headers), redirect, body: copy, signal, ownSignal: undefined,
+      });
+    }
+
+    [inspectCustom](depth, options, inspect) {
+      const { method, url, headers } = this.#parts;
+      return 'Request ' + inspect({ method, url, headers }, options);
+    }
+
+    static {
+      mixBody(Request, (request) => request.#parts.body);
+    }
+  }
+
+  class Response {
+    #parts;
+
+    static {
+      responseOf = (parts) => new Response(constructionKey, parts);
+    }
+
+    static json(data, init = undefined) {
+      requireArguments(arguments.length, 1, 'Response.json');
+      const text = JSONStringify(data);
+      if (text === undefined) throw new TypeError('The data of Response.json cannot be written as JSON');
+      const response = new Response(text, init);
+      const list = headerList(response.#parts.headers);
+      // The type of a text was put last, where none was given.
+      const last = list.length - 1;
+      if (list[last] === TEXT_TYPE && list[last - 1] === 'content-type') list[last] = 'application/json';
+      return response;
+    }
+
+    constructor(body = null, init = undefined) {
+      if (body === constructionKey) {
+        this.#parts = init;
+        return;
+      }
+      const { status = 200, statusText = '', headers } = optionsOf(init, 'The options of a response');
+      const number = Number(status);
+      if (!(number >= 200 && number <= 599)) throw new RangeError('The status of a response must be 200 to 599');
+      const reason = toText(statusText);
+      if (!isReason(reason)) throw new TypeError('The statusText holds a character that cannot stand there');
+      const given = new Headers(headers);
+      const whole = number - (number % 1);
+      const hasBody = body !== null && body !== undefined;
+      if (hasBody && hasNoBody(whole)) throw new TypeError('A response with the status ' + whole + ' has no body');
+      this.#parts = {
+        status: whole,
+        statusText: reason,
+        url: '',
+        redirected: false,
+        headers: given,
+        body: hasBody ? typedBody(body, given) : null,
+        type: 'default',
+      };
+    }
+
+    get type() {
+      return this.#parts.type;
+    }
+
+    get url() {
+      return this.#parts.url;
+    }
+
+    get redirected() {
+      return this.#parts.redirected;
+    }
+
+    get status() {
+      return this.#parts.status;
+    }
+
+    get ok() {
+      const { status } = this.#parts;
+      return status >= 200 && status <= 299;
+    }
+
+    get statusText() {
+      return this.#parts.statusText;
+    }
+
+    get headers() {
+      return this.#parts.headers;
+    }
+
+    clone() {
+      const { status, statusText, url, redirected, headers, body, type } = this.#parts;
+      const copy = body === null ? null : cloneBody(body);
+      const list = headerList(new Headers(headers));
+      return new Response(constructionKey, {
+        status, statusText, url, redirected, headers: headersOf(list, type === 'basic'), body: copy, type,
+      });
+    }
+
+    [inspectCustom](depth, options, inspect) {
+      const { status, statusText, url, headers } = this.#parts;
+      return 'Response ' + inspect({ status, statusText, url, headers }, options);
+    }
+
+    static {
+      mixBody(Response, (response) => response.#parts.body);
+    }
+  }
+
+  const { fetch } = {
+    fetch(input, init = undefined) {
+      const place = here(fetch);
+      return new Promise((resolve, reject) => {
+        send(partsOfRequest(input, init, partsOf), place, (parts) => resolve(responseOf(parts)), reject);
+      });
+    },
+  };
+
+  shapeClass(Request, 'Request', ['method', 'url', 'headers', 'redirect', 'signal', 'clone']);
+  shapeClass(Response, 'Response', [
+    'type', 'url', 'redirected', 'status', 'ok', 'statusText', 'headers', 'clone',
+  ]);
+  return { __proto__: null, fetch, Headers, Request, Response, ...streams };
+}

@@ -1,0 +1,211 @@
+//! What a tool sees of requests.
+
+use toolcell_host::{Effects, Grant, Operation};
+
+use super::told::{Telling, Told, failure, json, piece};
+use crate::world::{World, files, read, returned};
+
+const NET: &[Grant] = &[Grant::Net];
+
+/// A response to a request: its status, and whether its body is there as a whole.
+fn response(status: u16, done: bool) -> String {
+    format!(
+        r#"{{"status": {status}, "statusText": "So", "url": "https://api.example.com/data", "redirected": false,
+            "headers": [["content-type", "application/json"], ["x", "1"]], "done": {done}}}"#
+    )
+}
+
+/// Answers requests with `{"n":1}`, in one piece, and timers that are not long.
+fn whole(operation: &Operation) -> Option<Told> {
+    match operation.kind.as_str() {
+        "fetch" => Some(piece(&response(200, true), br#"{"n":1}"#)),
+        "timer" if operation.payload == r#"{"ms":5000}"# => None,
+        _ => Some(json("null")),
+    }
+}
+
+/// Answers with a body of three pieces.
+fn in_pieces(operation: &Operation) -> Option<Told> {
+    Some(match operation.kind.as_str() {
+        "fetch" => piece(&response(200, false), b"{\"n\""),
+        "fetch.read" if operation.id == 2 => piece(r#"{"done": false}"#, b":"),
+        "fetch.read" => piece(r#"{"done": true}"#, b"2}"),
+        _ => json("null"),
+    })
+}
+
+/// Answers with the first piece of a body, and with no other.
+fn endless(operation: &Operation) -> Option<Told> {
+    (operation.kind == "fetch").then(|| piece(&response(200, false), b"x"))
+}
+
+#[test]
+fn the_documents_own_example_of_a_request_runs_unchanged() {
+    let path = files("fixtures/tools", "js").into_iter().find(|path| path.ends_with("fetch_json.js")).unwrap();
+    let run = |answer: &(dyn Fn(&Operation) -> Option<Told> + Sync), params: &str| {
+        let telling = Telling::new(&[Grant::Net, Grant::Timers], answer);
+        let report = World::new().file(&path).operations(&telling).run_text(params);
+        (returned(&report), telling.asked())
+    };
+    let params = r#"{"url": "https://api.example.com/data"}"#;
+    let (value, asked) = run(&whole, params);
+    assert_eq!(value, r#"{"n":1}"#);
+    let request = r#"fetch {"url":"https://api.example.com/data","method":"GET","headers":[["accept","application/json"]],"redirect":"follow"}"#;
+    assert_eq!(asked, [r#"timer {"ms":5000}"#, request]);
+    assert_eq!(run(&in_pieces, params).0, r#"{"error":"This operation was aborted"}"#);
+    let not_found = |operation: &Operation| {
+        if operation.kind == "timer" { None } else { Some(piece(&response(404, true), b"")) }
+    };
+    assert_eq!(run(&not_found, params).0, r#"{"error":"HTTP 404: So"}"#);
+    let never = |operation: &Operation| (operation.kind == "timer").then(|| json("null"));
+    assert_eq!(run(&never, params).0, r#"{"error":"This operation was aborted"}"#);
+    let broken = |operation: &Operation| (operation.kind == "fetch").then(|| failure("TypeError", Effects::None));
+    assert_eq!(run(&broken, params).0, r#"{"error":"it did not work out"}"#);
+    assert!(read("fixtures/tools/fetch_json.js").contains("await fetch(url, {"));
+}
+
+#[test]
+fn a_request_is_sent_and_its_answer_read() {
+    let telling = Telling::new(NET, &whole);
+    for (body, expect) in [
+        (
+            "const r = await fetch('https://h'); return [r.status, r.ok, r.statusText, r.url, r.redirected, r.headers.get('X'), await r.json(), r.bodyUsed]",
+            r#"[200,true,"So","https://api.example.com/data",false,"1",{"n":1},true]"#,
+        ),
+        ("return (await fetch('https://h')).text()", r#""{\"n\":1}""#),
+        ("return [...await (await fetch('https://h')).bytes()].length", "7"),
+        ("return (await (await fetch('https://h')).arrayBuffer()).byteLength", "7"),
+        (
+            "const r = await fetch('https://h'); const c = r.clone(); return [await r.text(), await c.json()]",
+            r#"["{\"n\":1}",{"n":1}]"#,
+        ),
+        (
+            "const seen = []; for await (const piece of (await fetch('https://h')).body) seen.push(piece.length); return seen",
+            "[7]",
+        ),
+        (
+            "const all = await Promise.all([1, 2, 3].map((n) => fetch('https://h/' + n))); return all.map((r) => r.status)",
+            "[200,200,200]",
+        ),
+        (
+            "return new Response(new ReadableStream({ start(c) { c.enqueue(new Uint8Array([104, 105])); c.close() } })).text()",
+            r#""hi""#,
+        ),
+        (
+            "return [typeof Request, typeof Headers, [...new Headers({ B: '1', a: '2' })]]",
+            r#"["function","function",[["a","2"],["b","1"]]]"#,
+        ),
+    ] {
+        assert_eq!(telling.gives(body), expect, "{body}");
+    }
+    telling.asked();
+    telling.gives(
+        "await fetch('https://h/p?q=1', { method: 'put', body: new URLSearchParams({ a: 'b c' }), redirect: 'error' })",
+    );
+    telling.gives("await fetch(new Request('https://h', { method: 'PATCH', body: new Uint8Array([104, 105]) }))");
+    telling.gives("await fetch('https://h', { method: 'POST', body: new ReadableStream({ n: 0, pull(c) { this.n++ < 2 ? c.enqueue(new Uint8Array([111])) : c.close() } }) })");
+    assert_eq!(
+        telling.asked(),
+        [
+            r#"fetch {"url":"https://h/p?q=1","method":"PUT","headers":[["content-type","application/x-www-form-urlencoded;charset=UTF-8"]],"redirect":"error"} a=b+c"#,
+            r#"fetch {"url":"https://h/","method":"PATCH","headers":[],"redirect":"follow"} hi"#,
+            r#"fetch {"url":"https://h/","method":"POST","headers":[],"redirect":"follow"} oo"#,
+        ]
+    );
+}
+
+#[test]
+fn a_body_is_asked_for_piece_by_piece_and_given_up_where_nobody_reads_on() {
+    let telling = Telling::new(NET, &in_pieces);
+    assert_eq!(telling.gives("return (await fetch('https://h')).json()"), r#"{"n":2}"#);
+    assert_eq!(telling.asked()[1..], [r#"fetch.read {"fetch":1}"#, r#"fetch.read {"fetch":1}"#]);
+    let telling = Telling::new(NET, &endless);
+    let until = "for await (const piece of (await fetch('https://h')).body) break; await fetch('https://h/2')";
+    telling.gives(until);
+    assert_eq!(telling.asked()[1..2], [telling_line("https://h/2")]);
+    assert_eq!(telling.gives("return (await fetch('https://h')).status"), "200");
+}
+
+/// The line of a plain request.
+fn telling_line(url: &str) -> String {
+    format!(r#"fetch {{"url":"{url}","method":"GET","headers":[],"redirect":"follow"}}"#)
+}
+
+#[test]
+fn the_host_is_told_of_what_nobody_waits_for() {
+    let timers = |operation: &Operation| (operation.kind == "timer").then(|| json("null"));
+    let telling = Telling::new(NET, &timers);
+    let caught = "try { await fetch('https://h', { signal: AbortSignal.timeout(5) }) } catch (e) { await fetch('https://h/2', { signal: AbortSignal.timeout(6) }).catch(() => {}); return [e.name, e instanceof DOMException] }";
+    assert_eq!(telling.gives(caught), r#"["TimeoutError",true]"#);
+    let asked = telling.asked();
+    assert_eq!(asked[..2], [r#"timer {"ms":5}"#.to_owned(), telling_line("https://h/")]);
+    assert!(asked.contains(&"-2".to_owned()), "{asked:?}");
+
+    let slow = |operation: &Operation| if operation.kind == "timer" { Some(json("null")) } else { endless(operation) };
+    let telling = Telling::new(NET, &slow);
+    let caught = "const signal = AbortSignal.timeout(5); const r = await fetch('https://h', { signal }); \
+        try { await r.text() } catch (e) { await fetch('https://h/2'); return e === signal.reason }";
+    assert_eq!(telling.gives(caught), "true");
+}
+
+#[test]
+fn a_thousand_timeouts_are_one_operation() {
+    let telling = Telling::new(NET, &whole);
+    let body = "let n = 0; for (let i = 0; i < 1000; i++) n += (await fetch('https://h', { signal: AbortSignal.timeout(5000) })).status; return n";
+    assert_eq!(telling.gives(body), "200000");
+    assert_eq!(telling.asked().iter().filter(|line| line.starts_with("timer")).count(), 1);
+}
+
+#[test]
+fn a_failure_says_what_happened_and_where_it_was_asked_for() {
+    let broken = |operation: &Operation| {
+        Some(match operation.kind.as_str() {
+            "fetch" if operation.payload.contains("read") => piece(&response(200, false), b"x"),
+            "fetch" => failure("TypeError", Effects::None),
+            _ => failure("TimeoutError", Effects::Started),
+        })
+    };
+    let telling = Telling::new(NET, &broken);
+    let seen = |call: &str| {
+        telling.gives(&format!(
+            "try {{ {call} }} catch (e) {{ return [e.name, e.message, e.code, e.effects, e instanceof TypeError] }}"
+        ))
+    };
+    assert_eq!(seen("await fetch('https://h')"), r#"["TypeError","it did not work out","out-of-order","none",true]"#);
+    assert_eq!(
+        seen("await (await fetch('https://read')).text()"),
+        r#"["TimeoutError","it did not work out","out-of-order","started",false]"#
+    );
+
+    for (script, line) in [
+        ("async function execute() {\n  const url = 'https://h'\n  return await fetch(url)\n}", 3),
+        ("const load = (url) =>\n  fetch(url)\nasync function execute() {\n  return await load('https://h')\n}", 2),
+        ("async function execute() {\n  const r = await fetch('https://read')\n\n  return r.text()\n}", 4),
+        (
+            "async function execute() {\n  const r = await fetch('https://read')\n\n  return r.body.getReader().read().then(() => r.body.getReader())\n}",
+            4,
+        ),
+        ("async function execute() {\n\n  return await fetch('no url')\n}", 3),
+    ] {
+        let report = World::new().script(script).operations(&telling).run_text("{}");
+        let toolcell_host::Outcome::Threw(thrown) = report.outcome else { panic!("{script}: {:?}", report.outcome) };
+        assert_eq!(thrown.line, Some(line), "{script}: {thrown:?}");
+    }
+}
+
+#[test]
+fn an_answer_of_the_wrong_shape_is_an_error_of_the_tool() {
+    for answer in [
+        "null",
+        "[]",
+        "{}",
+        r#"{"status": "200"}"#,
+        &response(20, true),
+        &response(200, true).replace("So", "\u{0}").replace("[[", "[5, ["),
+    ] {
+        let told = |_: &Operation| Some(json(answer.replace('\u{0}', "So").as_str()));
+        let telling = Telling::new(NET, &told);
+        let seen = telling.gives("try { await fetch('https://h') } catch (e) { return [e.name, e.code, e.effects] }");
+        assert_eq!(seen, r#"["TypeError","answer-malformed","started"]"#, "{answer}");
+    }
+}

@@ -1,0 +1,134 @@
+//! Tools that call tools, and functions of the host.
+
+use serde_json::{Value, json};
+use toolcell::{Effects, Function, FunctionFailed, Functions, Outcome, RunOptions, Stop};
+
+use super::{Host, value};
+
+const AUTO: &str = "[approval]\nmode = \"auto\"\n";
+
+fn host(policy: &str) -> Host {
+    Host::under(&format!("{AUTO}{policy}"))
+}
+
+fn make(host: &Host, name: &str, code: &str, asks: &Value) {
+    host.create(&json!({ "name": name, "description": "a tool", "code": code, "capabilities": asks })).unwrap();
+}
+
+/// Tries something in a tool, and gives its value, or the name, the code and the effects of what it failed with.
+fn trying(what: &str) -> String {
+    format!(
+        "const execute = async (params) => {{ try {{ return await ({what}) }} catch (error) {{ return [error.name, error.code, error.effects, error.message] }} }}"
+    )
+}
+
+#[test]
+fn a_tool_composes_three_others() {
+    let host = host("[grants.tools.report]\ntools = [\"sum\", \"count\", \"show\"]");
+    make(&host, "sum", "const execute = ({ numbers }) => numbers.reduce((a, b) => a + b, 0)", &json!([]));
+    make(&host, "count", "const execute = ({ numbers }) => numbers.length", &json!([]));
+    make(&host, "show", "const execute = ({ mean }) => `the mean is ${mean.toFixed(2)}`", &json!([]));
+    let code = "const execute = async ({ numbers }) => { \
+        const [sum, count] = await Promise.all([tools.call('sum', { numbers }), tools.call('count', { numbers })]); \
+        return tools.call('show', { mean: sum / count }) }";
+    make(&host, "report", code, &json!({ "tools": ["sum", "count", "show"] }));
+    let ran = host.run("report", &json!({ "numbers": [1, 2, 4] })).unwrap();
+    assert_eq!(value(&ran), json!("the mean is 2.33"));
+    // Each of them has a record of its own, and the fuel of all is that of the first.
+    let records: Vec<_> = host.lines().iter().filter_map(|line| host.record(line)).collect();
+    let told: Vec<(&str, &str)> = records.iter().map(|record| (record.name.as_str(), record.caller.as_str())).collect();
+    assert_eq!(told, [("sum", "tool report"), ("count", "tool report"), ("show", "tool report"), ("report", "host")]);
+    let used = |at: usize| records[at].used.as_ref().unwrap();
+    let others: u64 = (0..3).map(|at| used(at).fuel + used(at).load_fuel).sum();
+    assert!(used(3).fuel > others, "{} {others}", used(3).fuel);
+    // The same again is the same to the unit.
+    assert_eq!(host.run("report", &json!({ "numbers": [1, 2, 4] })).unwrap().report.usage.fuel, ran.report.usage.fuel);
+}
+
+#[test]
+fn what_is_called_has_no_grant_that_its_caller_lacks() {
+    let host = host(
+        "[grants.default]\ntools = [\"wait\"]\n[grants.tools.wait]\ntimers = true\n[grants.tools.may]\ntimers = true\n",
+    );
+    make(&host, "wait", "const execute = () => typeof setTimeout", &json!(["timers"]));
+    make(&host, "may", "const execute = () => tools.call('wait')", &json!({ "tools": ["wait"], "timers": true }));
+    make(&host, "may_not", "const execute = () => tools.call('wait')", &json!({ "tools": ["wait"] }));
+    assert_eq!(value(&host.run("wait", &json!({})).unwrap()), json!("function"));
+    assert_eq!(value(&host.run("may", &json!({})).unwrap()), json!("function"));
+    assert_eq!(value(&host.run("may_not", &json!({})).unwrap()), json!("undefined"));
+}
+
+#[test]
+fn a_call_that_cannot_be_says_why_and_that_nothing_happened() {
+    let host = host("[grants.default]\ntools = [\"strict\", \"gone\", \"fails\", \"itself\"]");
+    let declared = json!({ "n": { "type": "number", "description": "a number", "required": true } });
+    host.create(&json!({ "name": "strict", "description": "a tool", "code": "const execute = ({ n }) => n", "parameters": declared })).unwrap();
+    make(&host, "fails", "const execute = () => { throw new RangeError('too far') }", &json!([]));
+    let asks = json!({ "tools": ["strict", "gone", "fails", "itself"] });
+    for (name, what, expect) in [
+        ("a", "tools.call('strict', {})", json!(["NotAllowedError", "parameters-missing", "none"])),
+        ("b", "tools.call('gone')", json!(["NotAllowedError", "tool-not-found", "none"])),
+        ("c", "tools.call('other')", json!(["NotAllowedError", "tools-not-granted", "none"])),
+        ("d", "tools.call('fails')", json!(["RangeError", "tool-failed", "none"])),
+    ] {
+        make(&host, name, &trying(what), &asks);
+        let answer = value(&host.run(name, &json!({})).unwrap());
+        assert_eq!(json!([answer[0], answer[1], answer[2]]), expect, "{what}: {answer}");
+    }
+}
+
+#[test]
+fn a_tool_that_calls_itself_for_ever_ends() {
+    let host = host("[grants.default]\ntools = [\"itself\"]");
+    make(&host, "itself", &trying("tools.call('itself', params)"), &json!({ "tools": ["itself"] }));
+    let answer = value(&host.run("itself", &json!({})).unwrap());
+    assert_eq!((&answer[1], &answer[2]), (&json!("tools-too-deep"), &json!("none")));
+    // Five were in the chain, and each left a record.
+    assert_eq!(host.lines().iter().filter(|line| host.record(line).is_some()).count(), 5);
+}
+
+#[test]
+fn fuel_time_and_slots_are_shared() {
+    let host = host("[grants.default]\ntools = [\"endless\"]").slots(1);
+    make(&host, "endless", "const execute = () => { for (;;) ; }", &json!([]));
+    make(&host, "calls", "const execute = () => tools.call('endless')", &json!({ "tools": ["endless"] }));
+    let options = |fuel: u64| {
+        let limits = toolcell::Wanted { fuel: Some(fuel), ..toolcell::Wanted::default() };
+        RunOptions { limits, ..RunOptions::default() }
+    };
+    let fields = json!({ "tool_name": "calls", "parameters": {} });
+    let report = host.run_as(&fields, &options(50_000_000)).unwrap().report;
+    assert_eq!(report.outcome, Outcome::Stopped(Stop::OutOfFuel { limit: 50_000_000 }));
+    let fields = json!({ "tool_name": "calls", "parameters": {}, "timeout_ms": 200 });
+    assert_eq!(host.run_as(&fields, &RunOptions::default()).unwrap().value().unwrap_err().code(), "timeout");
+}
+
+#[test]
+fn a_function_of_the_host_is_held_to_what_it_declares() {
+    let (sku, number) =
+        (json!({ "sku": { "type": "string", "description": "which", "required": true } }), json!({ "type": "number" }));
+    let price = Function::new("price", &sku, &number, |params| match params["sku"].as_str().unwrap_or_default() {
+        "tea" => Ok(json!(2.5)),
+        "lie" => Ok(json!("much")),
+        "panic" => panic!("the host is broken"),
+        _ => Err(FunctionFailed { message: "there is no such thing".to_owned(), effects: Effects::None }),
+    });
+    let functions = Functions::default().with(price.unwrap().quick().reading()).unwrap();
+    let mut host = host("[grants.default]\ntools = [\"price\"]");
+    host.lends(functions.clone());
+    make(&host, "ask", &trying("tools.call('price', params)"), &json!({ "tools": ["price"] }));
+    let ask = |params: Value| value(&host.run("ask", &params).unwrap());
+    assert_eq!(ask(json!({ "sku": "tea" })), json!(2.5));
+    for (params, expect) in [
+        (json!({ "sku": "x" }), json!(["Error", "function-failed", "none"])),
+        (json!({ "sku": "lie" }), json!(["Error", "function-result", "committed"])),
+        (json!({ "sku": "panic" }), json!(["Error", "bug", "started"])),
+        (json!({ "sku": [] }), json!(["TypeError", "parameters-invalid", "none"])),
+        (json!({}), json!(["TypeError", "parameters-missing", "none"])),
+    ] {
+        let answer = ask(params.clone());
+        assert_eq!(json!([answer[0], answer[1], answer[2]]), expect, "{params}: {answer}");
+    }
+    let twice = Function::new("Price", &json!({}), &json!({}), |_| Ok(Value::Null)).unwrap();
+    assert_eq!(functions.with(twice).err().unwrap().to_string(), "two functions are called `Price`");
+}
