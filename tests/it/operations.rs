@@ -14,6 +14,7 @@ mod grants;
 mod list;
 mod loopback;
 mod parameters;
+mod receipts;
 mod reflect;
 mod retire;
 mod roads;

@@ -68,3 +68,8 @@ fn runs(section: &str) {
 fn what_a_tool_does_outside_of_its_cell() {
     runs("What a tool does outside of its cell");
 }
+
+#[test]
+fn receipts() {
+    runs("Receipts");
+}

@@ -2,6 +2,7 @@
 
 mod mcp;
 mod policy;
+mod receipt;
 mod store;
 mod tools;
 mod upkeep;
@@ -20,6 +21,7 @@ pub(crate) use mcp::{McpArgs, McpCommand, McpConfigArgs, McpServeArgs};
 pub(crate) use policy::{
     ApprovalsArgs, ApprovalsCommand, CompletionsArgs, ConfigArgs, ConfigCommand, InitArgs, ManArgs, PolicyArgs,
 };
+pub(crate) use receipt::ReplayArgs;
 pub(crate) use store::{AuditArgs, AuditCommand, ExportArgs, FsckArgs, GcArgs, ImportArgs};
 pub(crate) use tools::{
     CreateArgs, DeleteArgs, ListArgs, ReflectArgs, RollBackArgs, RunArgs, ShowArgs, UndeleteArgs, VerifyArgs,
@@ -104,6 +106,8 @@ pub(crate) enum Command {
     Create(CreateArgs),
     /// Run a tool that is kept
     Run(RunArgs),
+    /// Do a run again, from its receipt, and say whether it comes out the same
+    Replay(ReplayArgs),
     /// Prove a tool: run its examples, and look for inputs that it does not bear
     Verify(VerifyArgs),
     /// List the tools that there are

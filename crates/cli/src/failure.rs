@@ -247,6 +247,8 @@ from_store! {
     toolcell::ApprovalError, |error| Some(error.hint());
     toolcell::DeprecateError, |error| Some(error.hint());
     toolcell::SearchError, |error| Some(error.hint());
+    toolcell::ReceiptError, |error| Some(error.hint());
+    toolcell::ReplayError, |error| Some(error.hint());
     toolcell::gate::GateError, |error| Some(error.hint());
 }
 

@@ -1,6 +1,6 @@
 //! The operations as commands: turns words into verbs, and outcomes into exit codes.
 //!
-//! Reading order: [`args`] is what can be typed; for tools [`create`], [`mod@run`], [`list`],
+//! Reading order: [`args`] is what can be typed; for tools [`create`], [`mod@run`] ([`receipt`], [`replay`]), [`list`],
 //! [`mod@reflect`], [`search`], [`show`], [`verify`], [`delete`], [`retire`] and [`ledger`]; [`exec`], [`check`], [`batch`], [`doctor`], and for the store [`fsck`],
 //! [`bundle`] and [`audit`], are the commands; [`answer`] is what they print of a run, [`failure`] what they print where there was none, and [`exit`] the exit status.
 //!
@@ -43,7 +43,9 @@ mod operation;
 mod person;
 mod plan;
 mod progress;
+mod receipt;
 mod reflect;
+mod replay;
 mod retire;
 mod rules;
 mod run;
@@ -166,6 +168,7 @@ where
         Command::Run(words) => {
             rules.and_then(|rules| run::run(&words, &rules, &dir?, json, lang, &mut streams, cancel))
         }
+        Command::Replay(words) => replay::run(&words, dir.ok().as_deref(), json, lang, &mut streams, cancel),
         Command::Verify(words) => {
             rules.and_then(|rules| verify::run(&words, &rules, &dir?, json, lang, &mut streams, cancel))
         }

@@ -112,7 +112,7 @@ impl Operation {
 /// What a code means for the process.
 pub(crate) fn exit_of(code: &str) -> Exit {
     match code {
-        "integrity" | "bundle-invalid" => Exit::Integrity,
+        "integrity" | "bundle-invalid" | "receipt-changed" => Exit::Integrity,
         "store-invalid"
         | "tool-not-found"
         | "tool-mismatch"
@@ -137,6 +137,10 @@ pub(crate) fn exit_of(code: &str) -> Exit {
         | "not-approved"
         | "trust-unsafe"
         | "signature-untrusted"
+        | "receipt-guest"
+        | "receipt-engine"
+        | "receipt-not-repeatable"
+        | "receipt-too-large"
         | "store-owner" => Exit::Refused,
         "tool-limit-reached" | "disk-full" | "store-busy" | "busy" | "no-instance" => Exit::Limit,
         "tool-failed" => Exit::ToolFailed,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolcell::{
-    CancelToken, ContextBody, DeprecationBody, Explanation, Lang, Outcome, Params, PartialSink, Person, Planner, Ran,
-    Report, RunError, RunOptions, RunTool, Schema, Toolbox, line,
+    CancelToken, ContextBody, DeprecationBody, Done, Explanation, Lang, Outcome, Params, PartialSink, Person, Planner,
+    Ran, Report, RunError, RunOptions, RunTool, Schema, Toolbox, line,
 };
 
 use crate::answer::Answer;
@@ -19,6 +19,7 @@ use crate::operation::Operation;
 use crate::person::AtTerminal;
 use crate::plan::{self, Plan};
 use crate::progress::Progress;
+use crate::receipt;
 use crate::rules::Rules;
 use crate::table::{Column, Fit, Table, TooLong, width};
 use crate::{Streams, exec, open};
@@ -35,6 +36,8 @@ pub(crate) fn run(
     let given = given(args, streams)?;
     let toolbox = open::existing(dir, args.sandbox.config(), rules)?;
     let request = RunTool::of(&args.tool, given.params(&args.tool, &toolbox)?);
+    // Where it cannot be written is known before anything happens.
+    let file = args.receipt.as_deref().map(receipt::Place::reserve).transpose()?;
     let progress = streams.errors_are_terminal.then(|| Progress::start(&args.tool));
     let plan = Plan::of(args, lang, streams, cancel, progress.as_ref());
     let options = RunOptions {
@@ -42,6 +45,7 @@ pub(crate) fn run(
         plan: plan.clone().map(|plan| plan as Arc<dyn Planner>),
         limits: args.limits.wanted(),
         seed: args.seed,
+        receipt: file.is_some(),
         tokens_saved: args.tokens_saved,
         cancel: Some(cancel.clone()),
         partial: progress.as_ref().map(partial),
@@ -55,10 +59,13 @@ pub(crate) fn run(
     }
     let ran = toolbox.run(&request, &options);
     end(progress.as_ref());
-    let ran = ran.map_err(|error| match error {
+    let mut ran = ran.map_err(|error| match error {
         RunError::Denied(_) if cancel.is_cancelled() => Failure::Operation(Operation::Interrupted(error)),
         _ => error.into(),
     })?;
+    if let (Some(file), Some(receipt)) = (file, ran.receipt.take()) {
+        file.keep(&receipt, lang, streams)?;
+    }
     let exit = Exit::of(&ran.report.outcome);
     let held = plan.map(|plan| plan.lines());
     if json {
@@ -227,6 +234,9 @@ struct Body {
     suppressed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     revised_by: Option<String>,
+    /// What was done for it outside of its cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    done: Option<Done>,
     /// What was held, where a plan was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Vec<plan::Line>>,
@@ -239,10 +249,11 @@ impl Body {
     fn of(mut ran: Ran) -> Self {
         let (tool, name, suppressed) = (ran.tool.to_string(), ran.name.to_string(), ran.suppressed);
         let (record, revised_by) = (ran.record.map(|hash| hash.to_string()), ran.revised_by.take());
+        let done = ran.done.take();
         let deprecated = ran.deprecated.as_ref().map(DeprecationBody::from);
         let (report, context) = seen(ran);
         let answer = Answer::of(None, report);
-        Self { tool, name, answer, record, context, suppressed, revised_by, plan: None, deprecated }
+        Self { tool, name, answer, record, context, suppressed, revised_by, done, plan: None, deprecated }
     }
 }
 

@@ -78,6 +78,24 @@ impl Toolbox {
                 Err(report) => return Ok(report),
             },
         };
+        self.call_kept(&kept, name, permit, run)
+    }
+
+    /// Calls a tool that is evaluated for this call alone, as one was before.
+    pub(crate) fn enter_again(
+        &self,
+        name: &str,
+        script: &toolcell_analysis::Script,
+        evaluating: (&Permit, &Run<'_>),
+        calling: (&Permit, &Run<'_>),
+    ) -> Result<Report, CallError> {
+        match self.evaluate(name, script, evaluating.0, evaluating.1)? {
+            Ok(kept) => self.call_kept(&kept, name, calling.0, calling.1),
+            Err(report) => Ok(report),
+        }
+    }
+
+    fn call_kept(&self, kept: &Kept, name: &str, permit: &Permit, run: &Run<'_>) -> Result<Report, CallError> {
         let run = Run { tool: run.tool.or(kept.tool.as_deref()), ..*run };
         let mut report = self.sandbox.call(&kept.prepared, permit.args().params(), permit.budget(), &run)?;
         lead_back(&mut report, name, &kept.script);

@@ -6,12 +6,12 @@
 //! contract, each with a typed answer that has a text in Japanese, English and Chinese; [`Toolbox::start`] is a run for hosts that wait
 //! without a thread. [`Toolbox::exec`] runs a draft once and stores nothing. [`Toolbox::search`] finds tools by what they are
 //! about, [`Toolbox::ledger`] says what they cost and gave, [`Toolbox::retirements`] which of them are of no use any more, and
-//! [`Toolbox::deprecate`] what is to be used in place of one. [`export`], [`import`] and [`collect`] are what is done with a
+//! [`Toolbox::deprecate`] what is to be used in place of one. [`Toolbox::replay`] does a run again, from its [`Receipt`]. [`export`], [`import`] and [`collect`] are what is done with a
 //! store as a whole.
 //!
 //! Reading order: `request` is what is asked for; `create`, `run`, `list`, `delete` are the verbs; `permit` decides,
 //! with [`policy`] and [`gate`]; `cell` is the way into the sandbox; `operations` is what the host does
-//! for a tool that waits; `record` is what is kept.
+//! for a tool that waits; `record` is what is kept, and `receipt` what can be done again.
 //!
 //! Invariant: this crate strings the parts together and adds no way around them. There is one road to the sandbox, and
 //! each attempt to take it leaves one record.
@@ -49,6 +49,7 @@ mod params;
 mod permit;
 pub mod policy;
 pub mod proof;
+mod receipt;
 mod record;
 mod review;
 mod text;
@@ -80,6 +81,7 @@ pub use params::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError
 pub use permit::{Denial, Permit, Step};
 pub use policy::{Policy, PolicyFile, Wanted};
 pub use proof::{Counterexample, Proof};
+pub use receipt::{Difference, OtherVersion, Receipt, ReceiptError, ReceiptKey, ReplayError, ReplayOptions, Replayed};
 pub use record::{RunRecord, Size, Used};
 pub use reflect::{ReflectError, ReflectOnTask, Reflected, ReflectedBody};
 pub use request::{CreateTool, DeleteTool, ListTools, RequestError, RetireTools, RunTool, read_request};

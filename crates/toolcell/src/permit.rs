@@ -76,6 +76,12 @@ impl Permit {
         Self { args, budget, grants, decided_by, context: Vec::new(), suppressed: false }
     }
 
+    /// To do again what was permitted before: nothing outside is reached.
+    pub(crate) fn to_replay(args: Args, budget: Budget) -> Self {
+        let (grants, decided_by) = (Grants::default(), "receipt".to_owned());
+        Self { args, budget, grants, decided_by, context: Vec::new(), suppressed: false }
+    }
+
     /// To evaluate a factory while it is analysed: with nothing granted, and little of everything.
     pub(crate) fn to_describe(args: Args) -> Self {
         let budget = Budget { fuel: 2_000_000_000, deadline: std::time::Duration::from_secs(2), ..Budget::default() };

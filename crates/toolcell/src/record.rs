@@ -273,6 +273,11 @@ impl<'a> Attempted<'a> {
         self.record.done = ledger.taken();
     }
 
+    /// What was done for the tool.
+    pub(crate) fn done(&self) -> Option<Done> {
+        self.record.done.clone()
+    }
+
     /// What it took so far: fuel, also of loading, how long it waited, and how far what was done for it got.
     pub(crate) fn spent(&self) -> (u64, Duration, Effects) {
         (self.fuel, self.waited, self.effects)

@@ -2,30 +2,30 @@
 //!
 //! Invariant: each attempt leaves one record and one audit line, also where a line returns early.
 
+mod call;
 mod given;
 mod within;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use toolcell_host::{CallError, CancelToken, Json, Outcome, PartialSink, Report, Run, Stop, Thrown, WhenFull};
+use toolcell_host::{CallError, CancelToken, Json, Outcome, PartialSink, Report, Stop, Thrown, WhenFull};
 use toolcell_store::audit::Action;
 use toolcell_store::{Entry, Fault, RecordError};
 use toolcell_tool::{Status, ToolId, ToolName};
 
-use crate::cell::Code;
 use crate::find::FindToolError;
 use crate::gate::{Context, Person, RESULT_WITHHELD};
-use crate::operations::{Given, Planner, ReachError};
+use crate::operations::{Done, Planner, ReachError};
 use crate::params::{ParamsError, SchemaError};
-use crate::permit::{Denial, NotAdmitted, Permit, Purpose, Step, Subject};
+use crate::permit::{Denial, NotAdmitted, Purpose, Step, Subject};
 use crate::policy::{LimitError, Wanted};
+use crate::receipt::{Receipt, Recording};
 use crate::record::{Attempted, Ended};
 use crate::request::{RequestError, RunTool};
 use crate::review::Seen;
 use crate::toolbox::Toolbox;
-use crate::ungranted;
-use crate::vet::{Refusal, VettedTool};
+use crate::vet::Refusal;
 
 use given::drawn;
 pub(crate) use given::{inward, key, since_1970, waiting};
@@ -52,6 +52,8 @@ pub struct RunOptions {
     pub plan: Option<Arc<dyn Planner>>,
     /// How many tokens the run saves if it goes well, for the ledger.
     pub tokens_saved: Option<u64>,
+    /// Whether it gets a [`Receipt`].
+    pub receipt: bool,
 }
 
 impl Default for RunOptions {
@@ -67,6 +69,7 @@ impl Default for RunOptions {
             when_full: WhenFull::Wait,
             plan: None,
             tokens_saved: None,
+            receipt: false,
         }
     }
 }
@@ -89,8 +92,12 @@ pub struct Ran {
     pub revised_by: Option<String>,
     /// That it is deprecated, if it is.
     pub deprecated: Option<Deprecation>,
+    /// What was done for it outside of its cell.
+    pub done: Option<Done>,
     /// The hash of its record in the store.
     pub record: Option<blake3::Hash>,
+    /// Its receipt, where one was asked for: of the run as the tool left it, whatever gates made of that.
+    pub receipt: Option<Box<Receipt>>,
 }
 
 /// That a tool works, and something else is to be used.
@@ -170,6 +177,9 @@ pub enum RunError {
     /// The sandbox did not take the call.
     #[error(transparent)]
     Call(#[from] CallError),
+    /// It was to get a receipt, and nothing can sign one.
+    #[error("a receipt is signed with the key of a store, and this toolbox has none")]
+    NoReceiptKey,
     /// The store fails, or what it holds is damaged.
     #[error(transparent)]
     Fault(#[from] Fault),
@@ -192,6 +202,7 @@ impl RunError {
             Self::Denied(_) => "permission-denied",
             Self::Withheld(_) => RESULT_WITHHELD,
             Self::Reach(error) => error.code(),
+            Self::NoReceiptKey => "receipt-no-key",
             Self::Call(error) => error.code(),
             Self::Fault(error) => error.code(),
             Self::Unrecorded(error) => error.code(),
@@ -210,6 +221,7 @@ impl RunError {
             Self::Unsafe(refusal) => refusal.hint().into(),
             Self::Denied(denial) | Self::Withheld(denial) => denial.hint.as_str().into(),
             Self::Reach(error) => error.hint().into(),
+            Self::NoReceiptKey => "open the toolbox with a store, or run the tool without a receipt".into(),
             Self::Call(error) => error.hint().into(),
             Self::Fault(error) => error.hint().into(),
             Self::Unrecorded(error) => error.hint().into(),
@@ -243,7 +255,7 @@ impl Toolbox {
     ///
     /// # Errors
     /// `tool-not-found`, `tool-mismatch`, `id-ambiguous`, `parameters-missing`, `parameters-invalid`,
-    /// `safety-check-failed`, `permission-denied`, `limit-invalid`, `integrity`, `busy`, and those of the disk.
+    /// `safety-check-failed`, `permission-denied`, `limit-invalid`, `receipt-no-key`, `integrity`, `busy`, and those of the disk.
     pub fn run(&self, request: &RunTool, options: &RunOptions) -> Result<Ran, RunError> {
         let called = request.tool_name.as_deref().or(request.tool_id.as_deref()).unwrap_or_default();
         let mut attempted =
@@ -268,6 +280,7 @@ impl Toolbox {
         attempted: &mut Attempted<'_>,
         within: Option<&Within<'_>>,
     ) -> Result<Ran, RunError> {
+        let signer = if options.receipt { Some(self.receipt_signer()?.ok_or(RunError::NoReceiptKey)?) } else { None };
         let entry = self.find_tool(request.tool_id.as_deref(), request.tool_name.as_deref())?;
         attempted.is_about(entry.id, &entry.name);
         let ready = self.ready(&entry)?;
@@ -300,14 +313,17 @@ impl Toolbox {
         let call_id = attempted.call_id();
         let depth = within.map_or(0, |within| within.depth);
         let given = self.give(permit.grants(), &entry, &call_id, options, depth)?;
-        let report = self.call(&entry, tool, &permit, random, &given);
+        let recording = signer.map(|signer| Recording::of(&given, signer));
+        let report = self.call(&entry, tool, &permit, random, &given, recording.as_ref());
         attempted.has_done(&given.ledger);
         let report = report?;
         attempted.has_run(&report);
         let seen = self.review(entry.name.as_str(), Some(entry.id), permit, report);
         let Seen { report, context, suppressed, revised_by } = seen.map_err(RunError::Withheld)?;
         let deprecated = self.deprecation(&entry);
-        Ok(Ran { tool: entry.id, name: entry.name, report, context, suppressed, revised_by, deprecated, record: None })
+        let (tool, name, record, receipt) = (entry.id, entry.name, None, recording.and_then(Recording::into_receipt));
+        let done = attempted.done();
+        Ok(Ran { tool, name, report, context, suppressed, revised_by, deprecated, done, record, receipt })
     }
 
     /// What is to be said of a tool that is deprecated. Where the store does not tell it has no successor: it ran.
@@ -350,35 +366,6 @@ impl Toolbox {
         let subject = Subject { name: entry.name.as_str(), schema, asked: tool.asked(), tool: Some((&entry, tool)) };
         self.admit(&subject, args, budget, Purpose::Explain, steps)?;
         Ok(())
-    }
-
-    /// Calls a stored tool.
-    fn call(
-        &self,
-        entry: &Entry,
-        tool: &VettedTool,
-        permit: &Permit,
-        random: Option<u64>,
-        given: &Given<'_>,
-    ) -> Result<Report, CallError> {
-        let options = given.options;
-        let clock = permit.grants().clock.then(|| self.real_clock());
-        let run = Run {
-            tool: None,
-            call_id: &given.call_id,
-            seed: random.unwrap_or(options.seed),
-            started_at: since_1970(self.now()),
-            clock: clock.as_ref(),
-            operations: given,
-            cancel: options.cancel.as_ref(),
-            partial: options.partial.as_ref(),
-            when_full: options.when_full,
-        };
-        let key = key(entry.id, permit.grants());
-        let code = self.kept(&key).map_or(Code::Script(tool.script()), Code::Evaluated);
-        let mut report = self.enter(key, entry.name.as_str(), code, permit, &run)?;
-        ungranted::tell(&mut report, entry, tool, permit.grants(), &self.policy);
-        Ok(report)
     }
 }
 

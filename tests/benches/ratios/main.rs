@@ -9,6 +9,7 @@
 #![expect(clippy::disallowed_types, reason = "the server is measured from outside, over HTTP")]
 
 mod analysis;
+mod capabilities;
 #[path = "../../client/mod.rs"]
 mod client;
 mod cpu;
@@ -30,8 +31,19 @@ use table::Table;
 use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Sandbox, SandboxConfig};
 
 /// What can be measured alone: `cargo bench --bench ratios -- cpu deadline`.
-const SECTIONS: [&str; 10] =
-    ["memory", "calls", "cpu", "deadline", "analysis", "process", "store", "operations", "reflection", "mcp"];
+const SECTIONS: [&str; 11] = [
+    "memory",
+    "calls",
+    "cpu",
+    "deadline",
+    "analysis",
+    "process",
+    "store",
+    "operations",
+    "reflection",
+    "mcp",
+    "capabilities",
+];
 
 fn main() {
     // Cargo adds options of its own.
@@ -74,6 +86,9 @@ fn main() {
     }
     if wanted("mcp") {
         mcp::measure(&mut table);
+    }
+    if wanted("capabilities") {
+        capabilities::measure(&mut table);
     }
 
     let image = sandbox.image().name();

@@ -132,3 +132,20 @@ fn a_function_of_the_host_is_held_to_what_it_declares() {
     let twice = Function::new("Price", &json!({}), &json!({}), |_| Ok(Value::Null)).unwrap();
     assert_eq!(functions.with(twice).err().unwrap().to_string(), "two functions are called `Price`");
 }
+
+#[test]
+fn nobody_waits_for_a_function_that_takes_longer_than_the_run_may() {
+    let slow = Function::new("slow", &json!({}), &json!({}), |_| {
+        std::thread::sleep(std::time::Duration::from_secs(20));
+        Ok(Value::Null)
+    });
+    let mut host = host("[grants.default]\ntools = [\"slow\"]");
+    host.lends(Functions::default().with(slow.unwrap()).unwrap());
+    make(&host, "ask", "const execute = () => tools.call('slow', {})", &json!({ "tools": ["slow"] }));
+    let fields = json!({ "tool_name": "ask", "parameters": {}, "timeout_ms": 100 });
+    let began = std::time::Instant::now();
+    let ran = host.run_as(&fields, &RunOptions::default()).unwrap();
+    assert_eq!(ran.value().unwrap_err().code(), "timeout");
+    assert!(began.elapsed() < std::time::Duration::from_secs(10));
+    assert_eq!(ran.done.unwrap().effects[0].effects, Effects::Started);
+}

@@ -44,8 +44,10 @@ fn the_sandbox_is_entered_in_one_place() {
     // Who enters it: a stored tool, a draft, a trial of a tool, what an example says of a
     // result, two tools that are compared (where both would run without anybody being asked). Who only evaluates: a factory, to be told what its tool takes.
     let of = |names: &[&str]| names.iter().map(|name| Path::new("crates/toolcell/src").join(name)).collect::<Vec<_>>();
-    assert_eq!(sources_with("self.enter("), of(&["alike/probe.rs", "exec.rs", "proof/predicate.rs", "run.rs"]));
+    assert_eq!(sources_with("self.enter("), of(&["alike/probe.rs", "exec.rs", "proof/predicate.rs", "run/call.rs"]));
     assert_eq!(sources_with("toolbox.enter"), of(&["proof/trial.rs"]));
+    // Who runs again what ran before: a replay, which reaches nothing.
+    assert_eq!(sources_with("self.enter_again("), of(&["receipt/replay.rs"]));
     assert_eq!(sources_with("self.evaluate("), of(&["cell.rs", "create.rs"]));
     // What admits is a permit, and it is made in one place.
     assert_eq!(sources_with("Ok(Permit {"), [PathBuf::from("crates/toolcell/src/permit.rs")]);

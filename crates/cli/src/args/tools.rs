@@ -1,5 +1,6 @@
 //! What can be typed about tools.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -73,7 +74,8 @@ pub(crate) struct CreateArgs {
 #[command(after_help = "Examples:\n  toolcell run average '{\"numbers\": [1, 2, 4.5]}'\n  \
     toolcell run average 'numbers=[1, 2, 4.5]' precision=2\n  \
     toolcell run average @params.json --json\n  \
-    toolcell run average --explain\n  toolcell run order item=tea --plan\n\n\
+    toolcell run average --explain\n  toolcell run order item=tea --plan\n  \
+    toolcell run average @params.json --receipt average.receipt\n\n\
     In KEY=VALUE, a value is text where the tool declares a text, and else JSON if it is some; KEY:=JSON is always JSON.\n\
     Exit status: 0 done, 1 the tool failed, 2 usage, 3 refused by the analysis, the policy, a gate or a person,\n\
     4 no such tool, 5 a limit was hit, 6 integrity, 70 a bug, 130 interrupted")]
@@ -110,6 +112,10 @@ pub(crate) struct RunArgs {
     /// Print the result with a heading and its time, as a model is told of it
     #[arg(long, conflicts_with_all = ["explain", "json"])]
     pub(crate) text: bool,
+
+    /// Write a signed receipt, which `toolcell replay` does the run again from; it has what the tool saw in it
+    #[arg(long, value_name = "FILE", conflicts_with = "explain")]
+    pub(crate) receipt: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,

@@ -1,7 +1,8 @@
 //! The operations of one call, while it waits for them.
 //!
 //! Invariant: what is cancelled, or left when the call ends, is not heard of again. A request is broken off; what a disk was told to
-//! do is waited for, so that nothing happens after the run that asked for it.
+//! do is waited for, so that nothing happens after the run that asked for it. A function of the host is the host's: it goes on, and
+//! nobody waits for it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -133,7 +134,11 @@ impl<'a> UnderWay<'a> {
                     self.inbox.put(Ended { id, result: tools::called(&function, call) });
                     return Ok(Flight::Elsewhere);
                 }
-                self.do_aside(id, move || tools::called(&function, call))
+                let inbox = Arc::clone(&self.inbox);
+                self.background()?.spawn_blocking(move || {
+                    inbox.put(Ended { id, result: tools::called(&function, call) });
+                });
+                Ok(Flight::Elsewhere)
             }
             kind if kind.starts_with("kv.") => {
                 let space = self.given.space.clone().ok_or_else(|| ungranted(&operation))?;
@@ -155,7 +160,7 @@ impl<'a> UnderWay<'a> {
         })
     }
 
-    /// Does what blocks on a thread of its own.
+    /// Does what a disk is told to do, on a thread of its own.
     fn do_aside(&self, id: u32, work: impl FnOnce() -> Result + Send + 'static) -> Result<Flight> {
         let (inbox, here) = (Arc::clone(&self.inbox), self.aside.0.clone());
         self.background()?.spawn_blocking(move || {

@@ -69,6 +69,8 @@ impl Toolbox {
             partial: None,
             when_full: WhenFull::Nested,
             tokens_saved: None,
+            // What it comes to is in the receipt of who called it.
+            receipt: false,
             ..within.options.clone()
         };
         let name = request.tool_name.as_deref().unwrap_or_default();

@@ -1,0 +1,300 @@
+//! What was recorded is done again, and comes out the same, or it is said what does not.
+
+use std::collections::BTreeSet;
+
+use toolcell_host::{CancelToken, Kind, Outcome, Stop, Timers};
+
+use super::*;
+use crate::receipt::form::{Answer, Ended as Came, Wait};
+
+fn replayed(toolbox: &Toolbox, receipt: &Receipt) -> Replayed {
+    toolbox.replay(receipt, &ReplayOptions::default()).unwrap()
+}
+
+/// What is not as it was, in words.
+fn differences(receipt: &Receipt) -> Vec<String> {
+    let differences = replayed(&toolbox(), receipt).differences;
+    differences.into_iter().map(|difference| format!("{}: {}", difference.about, difference.says)).collect()
+}
+
+fn waits(run: &mut Contents) -> &mut Vec<Wait> {
+    match &mut run.journal {
+        Journal::Waits(waits) => waits,
+        Journal::Missing(why) => panic!("{why}"),
+    }
+}
+
+#[test]
+fn eight_operations_at_once_come_out_the_same_in_whatever_order_they_ended() {
+    let toolbox = toolbox();
+    let mut outcomes = BTreeSet::new();
+    for chance in 0..100 {
+        let clock = ticking();
+        let clock = (chance % 2 == 0).then_some(&clock);
+        let run = Run { seed: chance, clock, operations: &Shuffled(chance), ..Run::default() };
+        let receipt = receipt(&toolbox, PARALLEL, &run);
+        let replayed = replayed(&toolbox, &Receipt::parse(&receipt.to_text()).unwrap());
+        assert_eq!(replayed.differences, [], "{chance}");
+        let Outcome::Returned(Some(value)) = &replayed.outcome else { panic!("{:?}", replayed.outcome) };
+        assert_eq!(receipt.form.run.result.outcome, Came::Returned(Some(value.to_string())));
+        assert_eq!((replayed.fuel, replayed.load_fuel), {
+            let result = &receipt.form.run.result;
+            (result.fuel, result.load_fuel)
+        });
+        outcomes.insert(value.to_string());
+    }
+    assert!(outcomes.len() > 90, "{}", outcomes.len());
+}
+
+#[test]
+fn the_interpreter_comes_to_the_same() {
+    let clock = ticking();
+    let run = Run { seed: 9, clock: Some(&clock), operations: &Shuffled(11), ..Run::default() };
+    let receipt = receipt(&toolbox(), PARALLEL, &run);
+    let interpreter = Toolbox::new(&SandboxConfig { images: vec![Kind::Interpreted], slots: 1 }).unwrap();
+    assert_eq!(replayed(&interpreter, &receipt).differences, []);
+}
+
+#[test]
+fn whatever_a_tool_comes_to_it_comes_to_again() {
+    let toolbox = toolbox();
+    for source in [
+        "const execute = () => undefined",
+        "const execute = ({ n }) => { console.warn('w'); return [n, NaN, 1n] }",
+        "function execute() { null.x }",
+        "enum Kind { One = 1 }\nfunction execute(): Kind { throw new RangeError('no ' + Kind.One) }",
+        "const at = Date.now(), chance = Math.random(); const execute = () => [at, chance, new Date().toISOString()]",
+        "throw new Error('at ' + Date.now()); function execute() {}",
+        "console.log('top'); const execute = () => 1",
+        "const execute = () => new Promise(() => {})",
+        "const execute = () => { for (;;) console.log('more') }",
+        "const execute = () => 'x'.repeat(2_000_000)",
+        "const execute = async () => { await new Promise((done) => setTimeout(done, 3)); return Date.now() }",
+        "const execute = () => new Promise((done) => { let n = 0; const every = setInterval(() => { if (++n === 3) { clearInterval(every); done(n) } }, 1) })",
+        "export default (pi) => ({ name: 'tool', description: 'd', parameters: {}, execute(id, params) { return [id, params] } })",
+    ] {
+        for real in [false, true] {
+            let clock = ticking();
+            let run = Run { seed: 3, clock: real.then_some(&clock), operations: &Timers, ..Run::default() };
+            let receipt = receipt(&toolbox, source, &run);
+            assert_eq!(replayed(&toolbox, &receipt).differences, [], "{source} {real}");
+        }
+    }
+}
+
+#[test]
+fn what_goes_otherwise_is_named_from_its_first_wait_on() {
+    let run = Run { seed: 1, operations: &Shuffled(2), ..Run::default() };
+    let receipt = receipt(&toolbox(), PARALLEL, &run);
+    let differs = |change: fn(&mut Contents)| differences(&with(&receipt, change));
+    // It gets no answer any more, so that the outcome is another as well.
+    let first = |change: fn(&mut Contents)| {
+        let all = differs(change);
+        assert!(
+            all[1].starts_with("outcome: it is stopped: the tool waits for a promise that nothing can settle"),
+            "{all:?}"
+        );
+        all[0].clone()
+    };
+    assert_eq!(
+        first(|run| waits(run)[0].started[2].kind = "kv.list".to_owned()),
+        "journal: wait 1: operation 3 is a `kv.get` of `{\"key\":\"b\"}`, the receipt has operation 3, a `kv.list`"
+    );
+    assert_eq!(
+        first(|run| waits(run)[0].started[3].payload = "0".repeat(64)),
+        "journal: wait 1: operation 4, a `kv.get`, is of `{\"key\":\"c\"}`, and was of something else"
+    );
+    assert_eq!(
+        first(|run| waits(run)[0].started[3].bytes = Some("0".repeat(64))),
+        "journal: wait 1: what operation 4, a `kv.get`, sends along is not what it sent"
+    );
+    assert_eq!(
+        first(|run| drop(waits(run)[0].started.pop())),
+        "journal: wait 1: the tool asks for operation 9, a `kv.get`, which the receipt does not have"
+    );
+    assert_eq!(
+        first(|run| {
+            let again = waits(run)[0].started[0].clone();
+            waits(run)[0].started.push(again);
+        }),
+        "journal: wait 1: the tool does not ask for operation 1, a `timer`, which the receipt has"
+    );
+    assert_eq!(
+        first(|run| waits(run)[0].cancelled.push(7)),
+        "journal: wait 1: the tool gives up the operations [], in the receipt [7]"
+    );
+    assert_eq!(
+        first(|run| drop(waits(run).pop())),
+        format!(
+            "journal: wait {0}: the receipt has {1} waits, and the tool waits once more",
+            count(&receipt),
+            count(&receipt) - 1
+        )
+    );
+    let more = differs(|run| waits(run).push(Wait::default()));
+    let waited = count(&receipt);
+    assert_eq!(more, [format!("journal: the tool waits {waited} times, in the receipt it waits {} times", waited + 1)]);
+}
+
+fn count(receipt: &Receipt) -> usize {
+    waits(&mut receipt.form.run.clone()).len()
+}
+
+#[test]
+fn another_answer_of_the_host_comes_to_another_outcome() {
+    let source = "const execute = async () => (await kv.get('k'))[0] % 10 < 20";
+    let run = Run { operations: &Shuffled(2), ..Run::default() };
+    let receipt = receipt(&toolbox(), source, &run);
+    let changed = with(&receipt, |run| {
+        let Answer::Value { json, .. } = &mut waits(run)[0].ended[0].result else { panic!("it has an answer") };
+        *json = r#"{"value": ["x"], "version": 1}"#.to_owned();
+    });
+    let all = differences(&changed);
+    assert_eq!(all[0], "outcome: it returns false, in the receipt it returns true");
+    assert!(all[1].starts_with("fuel: the fuel of the call is "), "{all:?}");
+}
+
+#[test]
+fn everything_that_came_of_a_run_is_compared() {
+    let source = "const execute = ({ n }) => { console.log('a'); console.log('b'); return [n, NaN, Date.now()] }";
+    let clock = ticking();
+    let run = Run { clock: Some(&clock), ..Run::default() };
+    let receipt = receipt(&toolbox(), source, &run);
+    let (fuel, load) = (receipt.form.run.result.fuel, receipt.form.run.result.load_fuel);
+    let differs = |change: fn(&mut Contents)| differences(&with(&receipt, change)).join("; ");
+    assert_eq!(differs(|_| ()), "");
+    assert_eq!(
+        differs(|run| run.result.fuel += 1),
+        format!("fuel: the fuel of the call is {fuel} units, in the receipt it is {}", fuel + 1)
+    );
+    assert_eq!(
+        differs(|run| run.result.load_fuel -= 1),
+        format!("load-fuel: the fuel of loading the script is {load} units, in the receipt it is {}", load - 1)
+    );
+    assert_eq!(differs(|run| drop(run.result.logs.remove(1))), "logs: the logs are others, from line 2 on");
+    assert_eq!(differs(|run| run.result.warnings.clear()), "warnings: the warnings are others, from line 1 on");
+    assert_eq!(
+        differs(|run| run.result.outcome = Came::Returned(None)),
+        "outcome: it returns [3,null,1700000000000], in the receipt it returns nothing"
+    );
+    let looks = differs(|run| run.readings.as_mut().unwrap()[0].times += 1);
+    assert_eq!(looks, "clock: the tool looks at the clock otherwise, from reading 1 on");
+}
+
+#[test]
+fn another_guest_or_engine_is_refused_by_name_or_noted() {
+    let receipt = receipt(&toolbox(), "const execute = () => 1", &Run::default());
+    let old = with(&receipt, |run| {
+        run.guest = "0123456789abcdef".repeat(4);
+        run.engine = "47.0.1".to_owned();
+    });
+    let toolbox = toolbox();
+    let error = toolbox.replay(&old, &ReplayOptions::default()).unwrap_err();
+    let here = &toolcell_host::GUEST_DIGEST[..16];
+    assert_eq!(error.to_string(), format!("the run was in the guest 0123456789abcdef, here is the guest {here}"));
+    assert_eq!(error.code(), "receipt-guest");
+    let engine = with(&receipt, |run| run.engine = "47.0.1".to_owned());
+    let error = toolbox.replay(&engine, &ReplayOptions::default()).unwrap_err();
+    assert!(error.to_string().starts_with("the run was in the engine 47.0.1, here is the engine 48."), "{error}");
+    assert_eq!(error.code(), "receipt-engine");
+    let options = ReplayOptions { other_version: OtherVersion::Note, cancel: None };
+    let replayed = toolbox.replay(&old, &options).unwrap();
+    assert!(replayed.is_reproduced());
+    assert_eq!(replayed.notes.len(), 2, "{:?}", replayed.notes);
+}
+
+#[test]
+fn what_time_or_somebody_ended_cannot_be_repeated() {
+    let toolbox = toolbox();
+    let endless = "const execute = () => new Promise((done) => setTimeout(done, 100_000))";
+    let cancelled = CancelToken::new();
+    cancelled.cancel();
+    let run = Run { operations: &Timers, cancel: Some(&cancelled), ..Run::default() };
+    let receipt = receipt(&toolbox, endless, &run);
+    let error = toolbox.replay(&receipt, &ReplayOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "the run ended with `cancelled`, which comes at another moment each time");
+    assert_eq!(error.code(), "receipt-not-repeatable");
+    let timeout = with(&receipt, |run| {
+        run.result.outcome = Came::Stopped { code: "timeout".to_owned(), message: String::new() };
+    });
+    assert_eq!(toolbox.replay(&timeout, &ReplayOptions::default()).unwrap_err().code(), "receipt-not-repeatable");
+    // And a replay itself ends where somebody ends it.
+    let able = with(&receipt, |run| run.result.outcome = Came::Returned(None));
+    let options = ReplayOptions { cancel: Some(cancelled), ..ReplayOptions::default() };
+    assert_eq!(toolbox.replay(&able, &options).unwrap().outcome, Outcome::Stopped(Stop::Cancelled));
+}
+
+#[test]
+fn a_source_that_is_not_that_of_the_tool_does_not_run() {
+    let receipt = receipt(&toolbox(), "const execute = () => 1", &Run::default());
+    let sly = with(&receipt, |run| run.tool.source = "const execute = () => 2".to_owned());
+    let error = toolbox().replay(&sly, &ReplayOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), format!("the source in the receipt is not that of {}", receipt.tool()));
+    assert_eq!(error.code(), "receipt-changed");
+}
+
+#[test]
+fn a_journal_that_grows_too_large_is_left_out_and_the_run_goes_on() {
+    let toolbox = toolbox();
+    let run = Run { operations: &Shuffled(4), ..Run::default() };
+    let whole = receipt_within(&toolbox, PARALLEL, &run, 1 << 20);
+    let large = receipt_within(&toolbox, PARALLEL, &run, 1000);
+    assert_eq!((whole.has_journal(), large.has_journal()), (true, false));
+    assert_eq!(whole.form.run.result, large.form.run.result);
+    let large = Receipt::parse(&large.to_text()).unwrap();
+    let error = toolbox.replay(&large, &ReplayOptions::default()).unwrap_err();
+    assert_eq!(error.code(), "receipt-too-large");
+}
+
+/// Answers each request with the bytes that came with it, and then with some more.
+#[derive(Default)]
+struct Echo(Vec<Operation>);
+
+impl Operations for Echo {
+    fn grants(&self) -> Vec<Grant> {
+        vec![Grant::Net, Grant::Secrets { names: vec!["TOKEN".to_owned()] }]
+    }
+
+    fn start(&self) -> Box<dyn OperationsOfCall + '_> {
+        Box::new(Self::default())
+    }
+}
+
+impl OperationsOfCall for Echo {
+    fn begin(&mut self, started: Vec<Operation>, _: &[u32]) {
+        self.0.extend(started);
+    }
+
+    fn wait(&mut self, _: &Left<'_>) -> Waited {
+        let ended = self.0.drain(..).map(|operation| {
+            let (json, bytes) = if operation.kind == "fetch" {
+                let head = json!({ "status": 201, "statusText": "Created", "url": "https://api.example.com/", "redirected": false,
+                    "headers": [["content-type", "text/plain"]], "done": false });
+                (head, operation.bytes.unwrap_or_default())
+            } else {
+                (json!({ "done": true }), vec![0xff, 0, b'!'])
+            };
+            let json = Json::parse(json.to_string()).unwrap();
+            Ended { id: operation.id, result: Ok(OperationAnswer { json, bytes: Some(bytes) }) }
+        });
+        Waited { ended: ended.collect(), ..Waited::default() }
+    }
+}
+
+#[test]
+fn bytes_are_kept_and_no_secret_is_where_the_tool_saw_none() {
+    let source = "const execute = async () => {
+      const headers = { authorization: secret('TOKEN') };
+      const response = await fetch('https://api.example.com/', { method: 'POST', headers, body: 'sent' });
+      return [response.status, [...new Uint8Array(await response.arrayBuffer())], headers];
+    }";
+    let receipt = receipt(&toolbox(), source, &Run { operations: &Echo::default(), ..Run::default() });
+    let returned = r#"[201,[115,101,110,116,255,0,33],{"authorization":"{{secret:TOKEN}}"}]"#;
+    assert_eq!(receipt.form.run.result.outcome, Came::Returned(Some(returned.to_owned())));
+    let text = receipt.to_text();
+    assert!(text.contains(r#""bytes": "/wAh""#) && text.contains(r#""names": ["#), "{text}");
+    assert_eq!(differences(&Receipt::parse(&text).unwrap()), [""; 0]);
+    // What is sent is not in it, but what it was can be told from something else.
+    let other = with(&receipt, |run| waits(run)[0].started[0].bytes = Some(blake3::hash(b"else").to_hex().to_string()));
+    assert_eq!(differences(&other)[0], "journal: wait 1: what operation 1, a `fetch`, sends along is not what it sent");
+}

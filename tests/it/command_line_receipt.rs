@@ -1,0 +1,128 @@
+//! The commands about receipts: what they write, what they say, and their exit statuses.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::json;
+use toolcell::CancelToken;
+
+use crate::command_line::Done;
+use crate::desk::{Desk, check, refused};
+
+const POLICY: &str = "[approval]\nmode = \"auto\"\n[grants.default]\ntimers = true\nclock = true\nrandom = true\n";
+const DICE: &str = "const execute = async ({ sides }) => { await new Promise((done) => setTimeout(done, 2)); \
+    return [Date.now() > 1e12, Math.floor(Math.random() * sides)] }\n";
+
+/// A desk with a tool that rolls dice, and that may.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.file("policy.toml", POLICY);
+    desk.file("dice.js", DICE);
+    let asked = ["--capabilities", "timers,clock,random"];
+    let done = on(&desk, &[&["create", "$dice.js", "--description", "Rolls dice"], &asked[..]].concat());
+    assert_eq!(done.status, 0, "{}", done.err);
+    desk
+}
+
+/// Runs a command under the policy of the desk.
+fn on(desk: &Desk, words: &[&str]) -> Done {
+    desk.run(&[&["--no-project", "--config", "$policy.toml"], words].concat())
+}
+
+/// A receipt in the folder of the desk, and what was printed when it was written.
+fn written(desk: &Desk, name: &str) -> (String, Done) {
+    let done = on(desk, &["run", "dice", "sides=1000", "--receipt", &format!("${name}")]);
+    assert_eq!((done.status, &*done.err), (0, ""), "{}", done.out);
+    (fs::read_to_string(desk.folder.path().join(name)).unwrap(), done)
+}
+
+/// The files of the desk, but for its store.
+fn files(desk: &Desk) -> Vec<String> {
+    let names = fs::read_dir(desk.folder.path()).unwrap();
+    let mut names: Vec<String> = names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.retain(|name| name != "store");
+    names.sort();
+    names
+}
+
+#[test]
+fn a_run_writes_a_receipt_that_replays_to_the_same() {
+    let desk = desk();
+    let (text, _) = written(&desk, "dice.receipt");
+    assert_eq!(files(&desk), ["dice.js", "dice.receipt", "policy.toml"]);
+    let mode = fs::metadata(desk.folder.path().join("dice.receipt")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let said: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let (fuel, key) = (&said["run"]["result"]["fuel"], said["signature"]["key"].as_str().unwrap());
+    let reproduced = format!("reproduced: output and fuel ({fuel} units), signed by {}\n", &key[..16]);
+    check(&on(&desk, &["replay", "$dice.receipt"]), 0, &reproduced, "");
+    check(&on(&desk, &["replay", "$dice.receipt", "--image", "interpreted"]), 0, &reproduced, "");
+
+    // On another desk there is another key, or none.
+    let note = format!("note: signed by {}, which is not this store's key\n", &key[..16]);
+    let elsewhere = Desk::new();
+    let from_input = elsewhere.run_with(&["replay", "-"], text.as_bytes(), &CancelToken::new());
+    check(&from_input, 0, &reproduced, &note);
+    assert_eq!(files(&elsewhere), [""; 0]);
+    let answer = elsewhere.run_with(&["replay", "-", "--json"], text.as_bytes(), &CancelToken::new()).json();
+    assert_eq!(answer["value_json"], said["run"]["result"]["outcome"]["returned"]);
+    assert_eq!((&answer["reproduced"], &answer["differences"]), (&json!(true), &json!([])));
+    assert_eq!((&answer["fuel"], &answer["signed_by"]), (fuel, &json!(key)));
+}
+
+#[test]
+fn what_is_said_is_said_in_all_languages() {
+    let mut desk = desk();
+    written(&desk, "dice.receipt");
+    for (lang, begins) in [("en", "reproduced: "), ("ja", "再現しました: "), ("zh", "已重现：")] {
+        desk.lang = lang;
+        let done = on(&desk, &["replay", "$dice.receipt"]);
+        assert!(done.status == 0 && done.out.starts_with(begins), "{}", done.out);
+    }
+}
+
+#[test]
+fn no_receipt_takes_the_place_of_a_file() {
+    let desk = desk();
+    desk.file("taken", "mine");
+    let done = on(&desk, &["--json", "run", "dice", "sides=2", "--receipt", "$taken"]);
+    refused(&done, 4, "file-exists");
+    assert_eq!(fs::read_to_string(desk.folder.path().join("taken")).unwrap(), "mine");
+    refused(&on(&desk, &["--json", "run", "dice", "sides=2", "--receipt", "$none/receipt"]), 4, "file-not-found");
+    // Nothing ran, and nothing is left.
+    assert!(!on(&desk, &["audit", "--action", "run_dynamic_tool"]).out.contains("dice"));
+    refused(&on(&desk, &["--json", "run", "nobody", "--receipt", "$receipt"]), 4, "tool-not-found");
+    assert_eq!(files(&desk), ["dice.js", "policy.toml", "taken"]);
+    assert_eq!(on(&desk, &["run", "dice", "--receipt", "$receipt", "--explain"]).status, 2);
+}
+
+#[test]
+fn a_receipt_that_was_changed_is_refused_with_the_place() {
+    let desk = desk();
+    let (text, _) = written(&desk, "dice.receipt");
+    desk.file(
+        "changed",
+        &text.replace("sides\\\":1000", "sides\\\":1001").replace("sides\\\": 1000", "sides\\\": 1001"),
+    );
+    let done = on(&desk, &["replay", "$changed"]);
+    let says = "error: the receipt was changed after it was signed: the parameters\n\
+                hint: believe nothing of it, and get it again from who ran the tool\n";
+    check(&done, 6, "", says);
+    refused(&on(&desk, &["--json", "replay", "$changed"]), 6, "receipt-changed");
+
+    desk.file("short", &text[..text.len() / 2]);
+    refused(&on(&desk, &["--json", "replay", "$short"]), 2, "receipt-invalid");
+    refused(&on(&desk, &["--json", "replay", "$none"]), 4, "file-not-found");
+}
+
+#[test]
+fn a_run_that_its_time_ended_is_not_said_to_be_reproduced() {
+    let desk = desk();
+    desk.file("waits.js", "const execute = () => new Promise((done) => setTimeout(done, 100_000))\n");
+    let words = ["create", "$waits.js", "--description", "Waits", "--capabilities", "timers"];
+    assert_eq!(on(&desk, &words).status, 0);
+    assert_eq!(on(&desk, &["run", "waits", "--timeout-ms", "20", "--receipt", "$waits.receipt"]).status, 5);
+    let done = on(&desk, &["replay", "$waits.receipt"]);
+    assert_eq!((done.status, &*done.out), (3, ""));
+    assert!(done.err.contains("the run ended with `timeout`, which comes at another moment each time"), "{}", done.err);
+}
