@@ -16,7 +16,7 @@ use crate::error::CallError;
 /// assert!(small.check().is_ok());
 /// assert_eq!(Budget { fuel: 0, ..small }.check().unwrap_err().code(), "limit-invalid");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Budget {
     /// Wasm instructions, about; the deterministic limit. A native image burns some 10 billion a second.
     /// Loading a script has as much again. 250 billion by default, at most 10^15.

@@ -3,12 +3,15 @@
 //! Invariant: nothing that the guest answers is believed before it is checked, and every way in which a conversation
 //! can end early is an [`End`].
 
+use std::convert::Infallible;
+use std::time::Duration;
+
 use toolcell_protocol::{Answer, Call, Exceeded, Failure, Load, Reply, Resume, Settled};
 
 use crate::budget::Budget;
 use crate::instance::{Cell, Verb};
 use crate::json::{Json, Params};
-use crate::operations::Left;
+use crate::operations::{Left, OperationsOfCall, Rest, Waited};
 use crate::outcome::{Outcome, Place, Stop, Thrown, Warning};
 use crate::place;
 use crate::sandbox::{Run, Script};
@@ -57,14 +60,66 @@ pub(crate) fn describe(cell: &mut Cell<'_>) -> Result<Json, End> {
     }
 }
 
+/// How a conversation waits for operations.
+pub(crate) trait Patience {
+    /// What is known of a call that is to be put to sleep.
+    type Sleep;
+
+    fn wait(operations: &mut dyn OperationsOfCall, left: &Left<'_>) -> Result<Waited, Self::Sleep>;
+
+    /// How long it waited until then.
+    fn took(sleep: &Self::Sleep) -> Duration;
+}
+
+/// The call stays awake.
+pub(crate) enum Awake {}
+
+impl Patience for Awake {
+    type Sleep = Infallible;
+
+    fn wait(operations: &mut dyn OperationsOfCall, left: &Left<'_>) -> Result<Waited, Infallible> {
+        Ok(operations.wait(left))
+    }
+
+    fn took(sleep: &Infallible) -> Duration {
+        match *sleep {}
+    }
+}
+
+/// The call may be put to sleep.
+pub(crate) enum MaySleep {}
+
+impl Patience for MaySleep {
+    type Sleep = Duration;
+
+    fn wait(operations: &mut dyn OperationsOfCall, left: &Left<'_>) -> Result<Waited, Duration> {
+        match operations.wait_or_sleep(left) {
+            Rest::Waited(waited) => Ok(waited),
+            Rest::Sleep { took } => Err(took),
+        }
+    }
+
+    fn took(sleep: &Duration) -> Duration {
+        *sleep
+    }
+}
+
+/// Where a conversation gets to by itself.
+pub(crate) enum Turn<S> {
+    /// The tool returned, with what was not exact.
+    Returned(Option<Json>, Vec<Warning>),
+    /// It is to be put to sleep.
+    Sleeps(S),
+}
+
 /// Calls the tool, and does its operations until it has an outcome.
-pub(crate) fn converse(
+pub(crate) fn converse<P: Patience>(
     cell: &mut Cell<'_>,
     params: &Params,
     budget: &Budget,
     run: &Run<'_>,
     until: &Until,
-) -> Result<(Option<Json>, Vec<Warning>), End> {
+) -> Result<Turn<P::Sleep>, End> {
     let request = Call {
         tool: run.tool,
         call_id: run.call_id,
@@ -72,8 +127,32 @@ pub(crate) fn converse(
         result_bytes: u32::try_from(budget.output).unwrap_or(u32::MAX),
         operations: budget.operations,
     };
-    let mut reply = cell.ask(Verb::Call, &request)?;
-    let mut operations = None;
+    let reply = cell.ask(Verb::Call, &request)?;
+    go_on::<P>(cell, reply, None, budget, run, until)
+}
+
+/// Goes on with a call that was put to sleep while it waited.
+pub(crate) fn wake<P: Patience>(
+    cell: &mut Cell<'_>,
+    budget: &Budget,
+    run: &Run<'_>,
+    until: &Until,
+) -> Result<Turn<P::Sleep>, End> {
+    let mut operations = run.operations.start();
+    match settle::<P>(cell, &mut *operations, budget, until)? {
+        Ok(reply) => go_on::<P>(cell, reply, Some(operations), budget, run, until),
+        Err(sleep) => Ok(Turn::Sleeps(sleep)),
+    }
+}
+
+fn go_on<'a, P: Patience>(
+    cell: &mut Cell<'_>,
+    mut reply: Reply,
+    mut operations: Option<Box<dyn OperationsOfCall + 'a>>,
+    budget: &Budget,
+    run: &Run<'a>,
+    until: &Until,
+) -> Result<Turn<P::Sleep>, End> {
     loop {
         match reply {
             Reply::Done { value, warnings } => {
@@ -83,38 +162,60 @@ pub(crate) fn converse(
                     path: warning.path,
                     message: warning.message,
                 });
-                return Ok((value, warnings.collect()));
+                return Ok(Turn::Returned(value, warnings.collect()));
             }
             Reply::Pending { started, cancelled } => {
                 let operations = operations.get_or_insert_with(|| run.operations.start());
                 operations.begin(started, &cancelled);
-                let (fuel, memory) = (cell.fuel_left(), budget.memory.saturating_sub(cell.memory_bytes()));
-                let waited = operations.wait(&Left { until, fuel, memory });
-                cell.spend(waited.fuel)?;
-                if until.is_over() {
-                    return Err(Stop::Cancelled.into());
+                match settle::<P>(cell, &mut **operations, budget, until)? {
+                    Ok(next) => reply = next,
+                    Err(sleep) => return Ok(Turn::Sleeps(sleep)),
                 }
-                if waited.ended.is_empty() {
-                    return Err(Stop::Stalled.into());
-                }
-                cell.inside().wait_clock(waited.took);
-                let settled = waited.ended.iter().map(|ended| Settled {
-                    id: ended.id,
-                    result: match &ended.result {
-                        Ok(answer) => Ok(Answer { json: answer.json.as_str(), bytes: answer.bytes.as_deref() }),
-                        Err(failure) => Err(Failure {
-                            name: &failure.name,
-                            message: &failure.message,
-                            code: &failure.code,
-                            effects: failure.effects,
-                        }),
-                    },
-                });
-                reply = cell.ask(Verb::Resume, &Resume { settled: settled.collect() })?;
             }
             other => return Err(unexpected_end(other, budget)),
         }
     }
+}
+
+/// Waits for operations, and tells the guest how they ended.
+fn settle<P: Patience>(
+    cell: &mut Cell<'_>,
+    operations: &mut dyn OperationsOfCall,
+    budget: &Budget,
+    until: &Until,
+) -> Result<Result<Reply, P::Sleep>, End> {
+    let (fuel, memory) = (cell.fuel_left(), budget.memory.saturating_sub(cell.memory_bytes()));
+    let waited = P::wait(operations, &Left { until, fuel, memory });
+    if let Ok(waited) = &waited {
+        cell.spend(waited.fuel)?;
+    }
+    if until.is_over() {
+        return Err(Stop::Cancelled.into());
+    }
+    let waited = match waited {
+        Ok(waited) => waited,
+        Err(sleep) => {
+            cell.inside().wait_clock(P::took(&sleep));
+            return Ok(Err(sleep));
+        }
+    };
+    if waited.ended.is_empty() {
+        return Err(Stop::Stalled.into());
+    }
+    cell.inside().wait_clock(waited.took);
+    let settled = waited.ended.iter().map(|ended| Settled {
+        id: ended.id,
+        result: match &ended.result {
+            Ok(answer) => Ok(Answer { json: answer.json.as_str(), bytes: answer.bytes.as_deref() }),
+            Err(failure) => Err(Failure {
+                name: &failure.name,
+                message: &failure.message,
+                code: &failure.code,
+                effects: failure.effects,
+            }),
+        },
+    });
+    Ok(Ok(cell.ask(Verb::Resume, &Resume { settled: settled.collect() })?))
 }
 
 /// What a reply that ends a request early stands for.

@@ -25,7 +25,7 @@ const SLICE: u64 = 1_000_000;
 
 /// Bytes of a line: the unit in which a prepared script is kept. Most of the pages that loading a script touches
 /// change in a few bytes, such as the count of an object's users.
-const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 const LINE_U32: u32 = 64;
 
 /// The guest, ready to be instantiated.
@@ -125,13 +125,14 @@ pub(crate) struct Cell<'a> {
 }
 
 /// What is different in an instance's memory from a fresh one's.
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Changes {
     /// Where each run of changed lines begins, and how long it is, in bytes.
-    runs: Vec<(u32, u32)>,
+    pub(crate) runs: Vec<(u32, u32)>,
     /// The bytes of all runs.
-    bytes: Vec<u8>,
-    memory_bytes: usize,
-    stack_pointer: i32,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) memory_bytes: usize,
+    pub(crate) stack_pointer: i32,
 }
 
 impl Changes {
@@ -176,6 +177,14 @@ impl<'a> Cell<'a> {
         inside.burn_clock(left);
         inside.clock_fuel = fuel;
         self.store.set_fuel(fuel).map_err(|error| CallError::NoInstance(error.to_string()))
+    }
+
+    /// Sets the fuel to what was left of a limit at another time, and the virtual clock to what it said then.
+    pub(crate) fn set_back(&mut self, limit: u64, left: u64, clock_nanoseconds: u64) -> wasmtime::Result<()> {
+        let inside = self.store.data_mut();
+        inside.clock_fuel = limit;
+        inside.clock_nanoseconds = clock_nanoseconds;
+        self.store.set_fuel(left)
     }
 
     /// Takes away fuel that was burned for this instance elsewhere.
@@ -312,7 +321,7 @@ impl<'a> Cell<'a> {
 }
 
 /// A line of a fresh instance's memory.
-fn fresh_line(at: usize) -> &'static [u8] {
+pub(crate) fn fresh_line(at: usize) -> &'static [u8] {
     let line = at.checked_sub(FRESH_FROM).and_then(|at| FRESH.get(at..at + LINE));
     // What the image does not reach is zero.
     line.unwrap_or(&[0; LINE])

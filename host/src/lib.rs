@@ -9,6 +9,7 @@
 //! Invariants: this crate knows nothing of the analysis of tools, so isolation never leans on it; no type of Wasmtime
 //! is in a signature; nothing that a tool does is an `Err`, a panic, or a log line at `error`.
 
+mod asleep;
 mod budget;
 mod conversation;
 mod error;
@@ -25,6 +26,7 @@ mod touched;
 mod tunables;
 mod until;
 
+pub use asleep::{Asleep, Called, WakeError};
 pub use budget::Budget;
 pub use error::{CallError, StartError};
 pub use image::GUEST_DIGEST;
@@ -32,7 +34,7 @@ pub use json::{Json, JsonError, Params};
 pub use link::{PartialSink, RealClock};
 pub use operations::{
     Effects, Ended, Grant, Left, NoOperations, Operation, OperationAnswer, OperationFailure, Operations,
-    OperationsOfCall, Timers, Waited,
+    OperationsOfCall, Rest, Timers, Waited,
 };
 pub use outcome::{LogLine, Outcome, Place, Reading, Report, Stop, Thrown, Usage, Warning};
 pub use sandbox::{Loaded, Prepared, Run, Sandbox, SandboxConfig, Script};

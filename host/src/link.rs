@@ -102,6 +102,11 @@ impl Inside {
         self.clock_nanoseconds = self.clock_nanoseconds.saturating_add(ran);
     }
 
+    /// What the virtual clock says where so much fuel is left.
+    pub(crate) fn virtual_time(&self, left: u64) -> u64 {
+        self.clock_nanoseconds.saturating_add(self.clock_fuel.saturating_sub(left) / FUEL_PER_NANOSECOND)
+    }
+
     /// Adds the time of a wait for the host.
     pub(crate) fn wait_clock(&mut self, waited: Duration) {
         self.waited += waited;

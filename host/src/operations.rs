@@ -30,6 +30,25 @@ pub trait OperationsOfCall {
 
     /// Waits until at least one operation has ended, or until the call has to end. Where none has, nothing more will come.
     fn wait(&mut self, left: &Left<'_>) -> Waited;
+
+    /// Waits likewise, in a call that may be put to sleep. Where what is left to wait for takes longer than anybody should wait,
+    /// the answer is to sleep, and the operations that are not done are kept by whoever gave it. They are there again when the
+    /// call is woken: [`Operations::start`] gives them, and none of them is begun again.
+    fn wait_or_sleep(&mut self, left: &Left<'_>) -> Rest {
+        Rest::Waited(self.wait(left))
+    }
+}
+
+/// What a wait came to, in a call that may be put to sleep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rest {
+    /// It goes on.
+    Waited(Waited),
+    /// The call is to be put to sleep.
+    Sleep {
+        /// How long it waited until then.
+        took: Duration,
+    },
 }
 
 /// What a call has left while it waits. An operation that runs another tool runs it within that.

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use toolcell_protocol::Level;
 
 use crate::json::Json;
@@ -133,7 +134,7 @@ pub struct Report {
 }
 
 /// What the real clock said to a tool, until it said something else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {
     /// The time since 1970, in whole milliseconds.
     pub at: Duration,
@@ -142,7 +143,7 @@ pub struct Reading {
 }
 
 /// One console call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogLine {
     /// Which of the console's functions.
     pub level: Level,

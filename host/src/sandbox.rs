@@ -7,15 +7,16 @@ use std::time::{Duration, Instant};
 
 use wasmtime::{InstanceAllocationStrategy, PoolingAllocationConfig};
 
+use crate::asleep::{CallSoFar, Called, Rested};
 use crate::budget::Budget;
-use crate::conversation::{converse, describe, load};
+use crate::conversation::{Awake, MaySleep, Patience, converse, describe, load};
 use crate::error::{CallError, StartError};
 use crate::image::Image;
 use crate::instance::{Changes, Guest, Unusable};
 use crate::json::{Json, Params};
 use crate::link::{Inside, PartialSink, RealClock};
 use crate::operations::{NoOperations, Operations};
-use crate::outcome::{Outcome, Place, Report, Stop, Usage, Warning};
+use crate::outcome::{Outcome, Report, Stop, Usage};
 use crate::slots::{NESTED, NoSlot, Slots, WhenFull};
 use crate::tunables::Kind;
 use crate::until::{CancelToken, Until};
@@ -54,7 +55,7 @@ impl Default for SandboxConfig {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Sandbox {
-    guest: Guest,
+    pub(crate) guest: Guest,
     kind: Kind,
     passed_over: Vec<(Kind, String)>,
     slots: Slots,
@@ -255,10 +256,38 @@ impl Sandbox {
         budget: &Budget,
         run: &Run<'_>,
     ) -> Result<Report, CallError> {
+        match self.enter::<Awake>(prepared, params, budget, run)? {
+            Rested::Ended(report) => Ok(report),
+            Rested::Asleep(_, never) => match never {},
+        }
+    }
+
+    /// Calls a prepared tool likewise, and puts it to sleep where what it waits for says so
+    /// ([`OperationsOfCall::wait_or_sleep`](crate::OperationsOfCall::wait_or_sleep)).
+    ///
+    /// # Errors
+    /// `limit-invalid`, `busy`, `no-instance`. What the tool does is in the [`Report`].
+    pub fn call_or_sleep(
+        &self,
+        prepared: &Prepared,
+        params: &Params,
+        budget: &Budget,
+        run: &Run<'_>,
+    ) -> Result<Called, CallError> {
+        self.enter::<MaySleep>(prepared, params, budget, run).map(Called::from)
+    }
+
+    fn enter<P: Patience>(
+        &self,
+        prepared: &Prepared,
+        params: &Params,
+        budget: &Budget,
+        run: &Run<'_>,
+    ) -> Result<Rested<P::Sleep>, CallError> {
         let started = Instant::now();
         let attempt = match self.attempt(budget, run)? {
             Ok(attempt) => attempt,
-            Err(stop) => return Ok(never_began(stop, started)),
+            Err(stop) => return Ok(Rested::Ended(never_began(stop, started))),
         };
         let _slot = &attempt.slot;
         let mut cell = self.guest.instantiate(inside(budget, run, &attempt.until))?;
@@ -288,27 +317,26 @@ impl Sandbox {
                 loaded
             }
         };
-        let result = ended.and_then(|()| converse(&mut cell, params, budget, run, &attempt.until));
-        let (outcome, warnings) = match result {
-            Ok((value, warnings)) => (Outcome::Returned(value), warnings),
-            Err(end) => (end.outcome(&script, &attempt.until, budget), Vec::new()),
-        };
-        let fuel = budget.fuel - cell.fuel_left();
-        let usage = Usage { fuel, load_fuel, memory: cell.memory_bytes(), ..Usage::default() };
-        let mut report = report(outcome, cell.into_inside(), usage, started);
-        report.warnings = params
-            .inexact()
-            .iter()
-            .map(|(path, message)| Warning { place: Place::Params, path: path.clone(), message: message.clone() })
-            .chain(warnings)
-            .collect();
-        Ok(report)
+        let turn = ended.and_then(|()| converse::<P>(&mut cell, params, budget, run, &attempt.until));
+        let (inexact, before) = (params.inexact().to_vec(), Duration::ZERO);
+        let so_far = CallSoFar { script, budget: *budget, load_fuel, inexact, before, started };
+        so_far.rest(cell, turn, &attempt.until)
     }
 
     /// Checks the budget and takes a slot; one that somebody ends while it waits is stopped, and was not refused.
     fn attempt(&self, budget: &Budget, run: &Run<'_>) -> Result<Result<Attempt<'_>, Stop>, CallError> {
+        self.attempt_within(budget, budget.deadline, run)
+    }
+
+    /// The same with so much time.
+    pub(crate) fn attempt_within(
+        &self,
+        budget: &Budget,
+        time: Duration,
+        run: &Run<'_>,
+    ) -> Result<Result<Attempt<'_>, Stop>, CallError> {
         budget.check()?;
-        let until = Until::new(Instant::now() + budget.deadline, run.cancel.cloned());
+        let until = Until::new(Instant::now() + time.min(budget.deadline), run.cancel.cloned());
         match self.slots.take(run.when_full, &until) {
             Ok(slot) => Ok(Ok(Attempt { slot, until })),
             Err(NoSlot::Cancelled) => Ok(Err(Stop::Cancelled)),
@@ -317,9 +345,9 @@ impl Sandbox {
     }
 }
 
-struct Attempt<'a> {
-    slot: crate::slots::Slot<'a>,
-    until: Until,
+pub(crate) struct Attempt<'a> {
+    pub(crate) slot: crate::slots::Slot<'a>,
+    pub(crate) until: Until,
 }
 
 /// Where the instances of an image come from.
@@ -344,7 +372,7 @@ fn strategy(kind: Kind, slots: usize) -> InstanceAllocationStrategy {
     InstanceAllocationStrategy::Pooling(pool)
 }
 
-fn inside(budget: &Budget, run: &Run<'_>, until: &Until) -> Inside {
+pub(crate) fn inside(budget: &Budget, run: &Run<'_>, until: &Until) -> Inside {
     let mut inside = Inside::new(budget.memory, until.clone());
     inside.console_limit = budget.console;
     inside.partial = run.partial.cloned();
@@ -356,13 +384,13 @@ fn inside(budget: &Budget, run: &Run<'_>, until: &Until) -> Inside {
 }
 
 /// The report of a call that was ended before it had a slot.
-fn never_began(stop: Stop, started: Instant) -> Report {
+pub(crate) fn never_began(stop: Stop, started: Instant) -> Report {
     let usage = Usage { duration: started.elapsed(), ..Usage::default() };
     let outcome = Outcome::Stopped(stop);
     Report { outcome, logs: Vec::new(), warnings: Vec::new(), readings: Vec::new(), usage }
 }
 
-fn report(outcome: Outcome, inside: Inside, usage: Usage, started: Instant) -> Report {
+pub(crate) fn report(outcome: Outcome, inside: Inside, usage: Usage, started: Instant) -> Report {
     let output = match &outcome {
         Outcome::Returned(Some(value)) => value.as_str().len(),
         _ => 0,

@@ -21,6 +21,7 @@ mod roads;
 mod run;
 mod running;
 mod search;
+mod sleep;
 mod together;
 mod verify;
 

@@ -24,7 +24,8 @@ pub(crate) use policy::{
 pub(crate) use receipt::ReplayArgs;
 pub(crate) use store::{AuditArgs, AuditCommand, ExportArgs, FsckArgs, GcArgs, ImportArgs};
 pub(crate) use tools::{
-    CreateArgs, DeleteArgs, ListArgs, ReflectArgs, RollBackArgs, RunArgs, ShowArgs, UndeleteArgs, VerifyArgs,
+    CreateArgs, DeleteArgs, ListArgs, ReflectArgs, ResumeArgs, RollBackArgs, RunArgs, ShowArgs, UndeleteArgs,
+    VerifyArgs,
 };
 pub(crate) use upkeep::{DeprecateArgs, RetireArgs, SearchArgs, days};
 
@@ -108,6 +109,10 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Do a run again, from its receipt, and say whether it comes out the same
     Replay(ReplayArgs),
+    /// Wake a run that was put to sleep, and decide about what it waits for
+    Resume(ResumeArgs),
+    /// List the runs that are asleep
+    Asleep,
     /// Prove a tool: run its examples, and look for inputs that it does not bear
     Verify(VerifyArgs),
     /// List the tools that there are

@@ -98,6 +98,7 @@ struct Gone {
     unfinished: u64,
     records: u64,
     expired: u64,
+    sleeping: u64,
 }
 
 #[derive(Serialize)]
@@ -119,9 +120,9 @@ pub(crate) fn gc(args: &GcArgs, dir: &Path, json: bool, streams: &mut Streams<'_
             name: name.to_string(),
             id: id.to_string(),
         };
-        let Collected { objects, bytes, unfinished, records, expired, .. } = collected;
+        let Collected { objects, bytes, unfinished, records, expired, sleeping, .. } = collected;
         let names = collected.names.iter().map(name).collect();
-        let gone = Gone { dry_run: args.dry_run, names, objects, bytes, unfinished, records, expired };
+        let gone = Gone { dry_run: args.dry_run, names, objects, bytes, unfinished, records, expired, sleeping };
         writeln!(streams.output, "{}", serde_json::to_string(&gone).map_err(std::io::Error::from)?)?;
     } else {
         let (would, have) = if args.dry_run { ("would collect", "would be") } else { ("collected", "are") };
@@ -131,8 +132,8 @@ pub(crate) fn gc(args: &GcArgs, dir: &Path, json: bool, streams: &mut Streams<'_
         let (objects, bytes) = (collected.objects, size(collected.bytes));
         writeln!(
             streams.output,
-            "{objects} objects, {bytes}, {} run records, {} expired values, and {} unfinished files {have} collected",
-            collected.records, collected.expired, collected.unfinished
+            "{objects} objects, {bytes}, {} run records, {} expired values, {} runs that were asleep, and {} unfinished files {have} collected",
+            collected.records, collected.expired, collected.sleeping, collected.unfinished
         )?;
     }
     Ok(Exit::Done)

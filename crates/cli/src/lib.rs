@@ -1,6 +1,6 @@
 //! The operations as commands: turns words into verbs, and outcomes into exit codes.
 //!
-//! Reading order: [`args`] is what can be typed; for tools [`create`], [`mod@run`] ([`receipt`], [`replay`]), [`list`],
+//! Reading order: [`args`] is what can be typed; for tools [`create`], [`mod@run`] ([`receipt`], [`replay`], [`sleep`]), [`list`],
 //! [`mod@reflect`], [`search`], [`show`], [`verify`], [`delete`], [`retire`] and [`ledger`]; [`exec`], [`check`], [`batch`], [`doctor`], and for the store [`fsck`],
 //! [`bundle`] and [`audit`], are the commands; [`answer`] is what they print of a run, [`failure`] what they print where there was none, and [`exit`] the exit status.
 //!
@@ -52,6 +52,7 @@ mod run;
 mod sarif;
 mod search;
 mod show;
+mod sleep;
 mod table;
 mod trusted;
 mod verify;
@@ -169,6 +170,10 @@ where
             rules.and_then(|rules| run::run(&words, &rules, &dir?, json, lang, &mut streams, cancel))
         }
         Command::Replay(words) => replay::run(&words, dir.ok().as_deref(), json, lang, &mut streams, cancel),
+        Command::Resume(words) => {
+            rules.and_then(|rules| sleep::resume(&words, &rules, &dir?, json, lang, &mut streams, cancel))
+        }
+        Command::Asleep => rules.and_then(|rules| sleep::list(&rules, &dir?, json, lang, &mut streams)),
         Command::Verify(words) => {
             rules.and_then(|rules| verify::run(&words, &rules, &dir?, json, lang, &mut streams, cancel))
         }

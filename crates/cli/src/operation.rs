@@ -123,6 +123,7 @@ pub(crate) fn exit_of(code: &str) -> Exit {
         | "successor-invalid"
         | "status-illegal"
         | "file-not-found"
+        | "run-not-asleep"
         | "file-exists"
         | "not-trusted"
         | "client-entry-taken"
@@ -135,6 +136,10 @@ pub(crate) fn exit_of(code: &str) -> Exit {
         | "syntax-unsupported"
         | "tool-missing"
         | "not-approved"
+        | "asleep-principal"
+        | "asleep-grants-changed"
+        | "asleep-guest"
+        | "asleep-tool"
         | "trust-unsafe"
         | "signature-untrusted"
         | "receipt-guest"
@@ -142,7 +147,9 @@ pub(crate) fn exit_of(code: &str) -> Exit {
         | "receipt-not-repeatable"
         | "receipt-too-large"
         | "store-owner" => Exit::Refused,
-        "tool-limit-reached" | "disk-full" | "store-busy" | "busy" | "no-instance" => Exit::Limit,
+        "tool-limit-reached" | "disk-full" | "store-busy" | "busy" | "no-instance" | "too-large-to-sleep" => {
+            Exit::Limit
+        }
         "tool-failed" => Exit::ToolFailed,
         "cancelled" => Exit::Interrupted,
         _ => Exit::Usage,

@@ -1,4 +1,4 @@
-//! `run --plan`: what would change the world is held, and happens if somebody says so.
+//! `run --plan`, `run --sleep`, `resume`: what would change the world is held, and happens if somebody says so.
 //!
 //! Invariant: what nobody chose does not happen, and all that was held is listed, with what became of it.
 
@@ -6,10 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use inquire::{InquireError, MultiSelect};
 use serde::Serialize;
-use toolcell::{CancelToken, Held, Lang, Planner, line};
+use toolcell::{CancelToken, Choice, Held, Lang, Planner, line};
 
 use crate::Streams;
-use crate::args::RunArgs;
 use crate::person::look;
 use crate::progress::Progress;
 
@@ -20,6 +19,8 @@ const ALL: &str = "all";
 pub(crate) struct Plan {
     approved: Vec<String>,
     person: Option<AtTerminal>,
+    /// What becomes of what nobody chose.
+    otherwise: Choice,
     lines: Mutex<Vec<Line>>,
 }
 
@@ -38,19 +39,25 @@ pub(crate) struct Line {
 }
 
 impl Plan {
-    /// The plan that was asked for, if one was.
-    pub(crate) fn of(
-        args: &RunArgs,
+    /// What was typed, or what somebody at the terminal says, where nothing was typed.
+    pub(crate) fn new(
+        approved: &[String],
+        otherwise: Choice,
         lang: Lang,
         streams: &Streams<'_>,
         cancel: &CancelToken,
         progress: Option<&Arc<Progress>>,
-    ) -> Option<Arc<Self>> {
-        let asks = args.approve.is_empty() && streams.somebody_is_there();
-        let person = || AtTerminal { lang, cancel: cancel.clone(), progress: progress.cloned() };
-        (args.plan || !args.approve.is_empty()).then(|| {
-            Arc::new(Self { approved: args.approve.clone(), person: asks.then(person), lines: Mutex::default() })
-        })
+    ) -> Arc<Self> {
+        let asks = approved.is_empty() && streams.somebody_is_there();
+        let person = asks.then(|| AtTerminal { lang, cancel: cancel.clone(), progress: progress.cloned() });
+        Arc::new(Self { approved: approved.to_vec(), person, otherwise, lines: Mutex::default() })
+    }
+
+    /// What was to be approved, and was not asked for.
+    pub(crate) fn unasked(&self) -> Vec<String> {
+        let lines = self.lines();
+        let is_known = |word: &String| word == ALL || lines.iter().any(|line| line.held.digest == *word);
+        self.approved.iter().filter(|word| !is_known(word)).cloned().collect()
     }
 
     /// All that was held, in order.
@@ -60,7 +67,7 @@ impl Plan {
 }
 
 impl Planner for Plan {
-    fn choose(&self, held: &[Held]) -> Vec<bool> {
+    fn choose(&self, held: &[Held]) -> Vec<Choice> {
         let typed = |held: &Held| self.approved.iter().any(|word| word == ALL || *word == held.digest);
         let chosen: Vec<bool> = match &self.person {
             Some(person) => person.choose(held),
@@ -68,7 +75,7 @@ impl Planner for Plan {
         };
         let lines = held.iter().zip(&chosen).map(|(held, approved)| Line { held: held.clone(), approved: *approved });
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).extend(lines);
-        chosen
+        chosen.into_iter().map(|approved| if approved { Choice::Do } else { self.otherwise }).collect()
     }
 }
 
@@ -102,13 +109,16 @@ fn told(held: &Held) -> String {
 }
 
 /// What was held, and how to have the rest of it happen.
-pub(crate) fn print(lines: &[Line], lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    let [done, left, how] = match lang {
-        Lang::En => ["approved", "held", "to have it happen"],
-        Lang::Ja => ["承認", "保留", "実行するには"],
-        Lang::Zh => ["已批准", "已搁置", "如需执行"],
+pub(crate) fn print(plan: &Plan, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    let [done, left, how, unasked] = match lang {
+        Lang::En => ["approved", "held", "to have it happen", "note: the run did not ask for"],
+        Lang::Ja => ["承認", "保留", "実行するには", "補足: この実行では要求されませんでした"],
+        Lang::Zh => ["已批准", "已搁置", "如需执行", "备注：本次运行没有请求"],
     };
-    for Line { held, approved } in lines {
+    for word in plan.unasked() {
+        writeln!(streams.errors, "{unasked} {}", line(&word))?;
+    }
+    for Line { held, approved } in &plan.lines() {
         let told = told(held);
         if *approved {
             writeln!(streams.errors, "{done}{}{told}", lang.colon())?;

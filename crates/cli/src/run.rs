@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use toolcell::{
-    CancelToken, ContextBody, DeprecationBody, Done, Explanation, Lang, Outcome, Params, PartialSink, Person, Planner,
-    Ran, Report, RunError, RunOptions, RunTool, Schema, Toolbox, line,
+    CancelToken, Choice, ContextBody, DeprecationBody, Done, Explanation, Lang, Outcome, Params, PartialSink, Person,
+    Planner, Ran, Report, RunError, RunOptions, RunState, RunTool, Schema, Toolbox, line,
 };
 
 use crate::answer::Answer;
@@ -22,7 +22,7 @@ use crate::progress::Progress;
 use crate::receipt;
 use crate::rules::Rules;
 use crate::table::{Column, Fit, Table, TooLong, width};
-use crate::{Streams, exec, open};
+use crate::{Streams, exec, open, sleep};
 
 pub(crate) fn run(
     args: &RunArgs,
@@ -39,7 +39,9 @@ pub(crate) fn run(
     // Where it cannot be written is known before anything happens.
     let file = args.receipt.as_deref().map(receipt::Place::reserve).transpose()?;
     let progress = streams.errors_are_terminal.then(|| Progress::start(&args.tool));
-    let plan = Plan::of(args, lang, streams, cancel, progress.as_ref());
+    let otherwise = if args.plan.sleep { Choice::Later } else { Choice::Refuse };
+    let plan =
+        args.plan.holds().then(|| Plan::new(&args.plan.approve, otherwise, lang, streams, cancel, progress.as_ref()));
     let options = RunOptions {
         caller: "cli".to_owned(),
         plan: plan.clone().map(|plan| plan as Arc<dyn Planner>),
@@ -57,45 +59,84 @@ pub(crate) fn run(
         end(progress.as_ref());
         return print_explanation(explanation, json, lang, streams);
     }
-    let ran = toolbox.run(&request, &options);
+    let mut state = if args.plan.sleep {
+        toolbox.run_or_sleep(&request, &options)
+    } else {
+        toolbox.run(&request, &options).map(|ran| RunState::Ended(Box::new(ran)))
+    };
     end(progress.as_ref());
-    let mut ran = ran.map_err(|error| match error {
-        RunError::Denied(_) if cancel.is_cancelled() => Failure::Operation(Operation::Interrupted(error)),
-        _ => error.into(),
-    })?;
-    if let (Some(file), Some(receipt)) = (file, ran.receipt.take()) {
+    if let Err(RunError::Denied(_)) = &state
+        && cancel.is_cancelled()
+    {
+        return Err(
+            state.map_or_else(|error| Failure::Operation(Operation::Interrupted(error)), |_| Failure::Interrupted)
+        );
+    }
+    let shape = match (json, args.text) {
+        (true, _) => Shape::Json,
+        (false, true) => Shape::Text,
+        (false, false) => Shape::Plain,
+    };
+    if let (Some(file), Ok(RunState::Ended(ran))) = (file, &mut state)
+        && let Some(receipt) = ran.receipt.take()
+    {
         file.keep(&receipt, lang, streams)?;
     }
+    sleep::print(state, plan.as_deref(), shape, lang, streams)
+}
+
+/// How a run is printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// One JSON object.
+    Json,
+    /// As a model is told of it.
+    Text,
+    /// The result, and everything else aside.
+    Plain,
+}
+
+/// Prints a run that took place, and what was held of it.
+pub(crate) fn finish(
+    ran: Ran,
+    plan: Option<&Plan>,
+    shape: Shape,
+    lang: Lang,
+    streams: &mut Streams<'_>,
+) -> Result<Exit, Failure> {
     let exit = Exit::of(&ran.report.outcome);
-    let held = plan.map(|plan| plan.lines());
-    if json {
-        let text = serde_json::to_string(&Body { plan: held, ..Body::of(ran) }).map_err(std::io::Error::from)?;
-        writeln!(streams.output, "{text}")?;
-        streams.output.flush()?;
-        return Ok(exit);
-    }
-    if args.text {
-        exec::print_aside(&ran.report, lang, streams)?;
-        let text = streams.shown(&ran.to_text(lang));
-        writeln!(streams.output, "{text}")?;
-    } else {
-        print(ran, lang, streams)?;
+    match shape {
+        Shape::Json => {
+            let held = plan.map(Plan::lines);
+            let text = serde_json::to_string(&Body { plan: held, ..Body::of(ran) }).map_err(std::io::Error::from)?;
+            writeln!(streams.output, "{text}")?;
+            streams.output.flush()?;
+            return Ok(exit);
+        }
+        Shape::Text => {
+            exec::print_aside(&ran.report, lang, streams)?;
+            let text = streams.shown(&ran.to_text(lang));
+            writeln!(streams.output, "{text}")?;
+        }
+        Shape::Plain => print(ran, lang, streams)?,
     }
     streams.output.flush()?;
-    plan::print(&held.unwrap_or_default(), lang, streams)?;
+    if let Some(plan) = plan {
+        plan::print(plan, lang, streams)?;
+    }
     Ok(exit)
 }
 
-fn partial(progress: &Arc<Progress>) -> PartialSink {
+pub(crate) fn partial(progress: &Arc<Progress>) -> PartialSink {
     let progress = Arc::clone(progress);
     Arc::new(move |json: &str| progress.say(json))
 }
 
-fn person(lang: Lang, cancel: &CancelToken, progress: Option<&Arc<Progress>>) -> Arc<dyn Person> {
+pub(crate) fn person(lang: Lang, cancel: &CancelToken, progress: Option<&Arc<Progress>>) -> Arc<dyn Person> {
     Arc::new(AtTerminal { lang, cancel: cancel.clone(), progress: progress.cloned() })
 }
 
-fn end(progress: Option<&Arc<Progress>>) {
+pub(crate) fn end(progress: Option<&Arc<Progress>>) {
     if let Some(progress) = progress {
         progress.end();
     }

@@ -15,6 +15,7 @@ use toolcell_tool::{ToolId, ToolName};
 use crate::error::Fault;
 use crate::objects::Name;
 use crate::records::RUN;
+use crate::sleeping;
 use crate::spaces;
 use crate::store::{Store, parsed};
 use crate::version::Event;
@@ -46,10 +47,12 @@ pub struct Collected {
     pub records: u64,
     /// Pairs of keys and values that had expired.
     pub expired: u64,
+    /// Runs that were asleep.
+    pub sleeping: u64,
 }
 
 impl Store {
-    /// Collects what was deleted before a time, the records of runs before that time, what nothing refers to since before
+    /// Collects what was deleted before a time, the records of runs before that time, runs that sleep since before that time, what nothing refers to since before
     /// that time, and the pairs of keys and values that have expired by now. Later files that nothing refers to may be what
     /// an older copy of the index does not know: `fsck` tells of them.
     ///
@@ -64,19 +67,21 @@ impl Store {
             let folded: HashSet<String> = names.iter().map(|(name, _)| name.folded()).collect();
             let gone = referred_to(transaction, |name| folded.contains(name))?;
             let (records, expired) = (old_runs(transaction, deleted_before)?, spaces::expired(transaction, now)?);
-            Ok::<_, Fault>((names, folded, gone, records, expired))
+            let overslept = sleeping::overslept(transaction, deleted_before)?;
+            Ok::<_, Fault>((names, folded, gone, records, expired, overslept))
         };
-        let (names, folded, gone, records, expired) = match mode {
+        let (names, folded, gone, records, expired, sleeping) = match mode {
             Mode::Plan => self.index.read(plan)?,
             Mode::Do => self.index.write(self.settings.durability, |transaction| {
                 let planned = plan(transaction)?;
                 planned.1.iter().try_for_each(|folded| forget(transaction, folded))?;
                 forget_runs(transaction, deleted_before)?;
+                sleeping::forget_overslept(transaction, deleted_before)?;
                 spaces::forget_expired(transaction, now)?;
                 Ok::<_, Fault>(planned)
             })?,
         };
-        let mut collected = Collected { names, records, expired, ..Collected::default() };
+        let mut collected = Collected { names, records, expired, sleeping, ..Collected::default() };
         let before = system_time(deleted_before);
         let goes = |hash: &Hash| gone.contains(hash) || self.objects.modified(*hash).is_some_and(|time| time < before);
         match mode {

@@ -5,7 +5,7 @@
 //!
 //! What objects do not say is taken over from the old index, as far as it can be read. From one that is damaged no
 //! approvals are: a flipped bit must not let anything run. For the same reason the secret goes, and with it whatever was
-//! made with it: a token that was spent must not be good again.
+//! made with it: a token that was spent must not be good again, and a run that is asleep cannot be opened any more.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -80,10 +80,14 @@ const TAKEN_OVER: [(&str, &str); 9] = [
     ),
 ];
 /// What is taken over from one that is whole, besides.
-const WHERE_WHOLE: [(&str, &str); 3] = [
+const WHERE_WHOLE: [(&str, &str); 4] = [
     (
         "SELECT tool, grants, form, granted, by, at FROM approval",
         "INSERT OR IGNORE INTO approval (tool, grants, form, granted, by, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    ),
+    (
+        "SELECT run, tool, caller, at, bound, blob FROM sleeping",
+        "INSERT OR IGNORE INTO sleeping (run, tool, caller, at, bound, blob) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     ),
     ("SELECT token, until FROM spent", "INSERT OR IGNORE INTO spent (token, until) VALUES (?1, ?2)"),
     ("SELECT what, at FROM mark WHERE what = 'forgotten'", "INSERT OR IGNORE INTO mark (what, at) VALUES (?1, ?2)"),

@@ -42,6 +42,13 @@ impl RunId {
     pub(crate) fn to_bytes(self) -> [u8; 16] {
         ((u128::from(self.journal) << 64) | u128::from(self.number)).to_be_bytes()
     }
+
+    /// From what the index has.
+    pub(crate) fn from_bytes(bytes: [u8; 16]) -> Self {
+        let [j0, j1, j2, j3, j4, j5, j6, j7, number @ ..] = bytes;
+        let journal = u64::from_be_bytes([j0, j1, j2, j3, j4, j5, j6, j7]);
+        Self { journal, number: u64::from_be_bytes(number) }
+    }
 }
 
 impl fmt::Display for RunId {

@@ -20,3 +20,14 @@ CREATE TABLE space (
     keys  INTEGER NOT NULL CHECK (keys > 0),
     bytes INTEGER NOT NULL CHECK (bytes > 0)      -- of keys and values
 ) STRICT, WITHOUT ROWID;
+
+-- Runs that are asleep; see sleeping.rs. Who takes one to wake it removes it.
+CREATE TABLE sleeping (
+    run    BLOB    PRIMARY KEY CHECK (octet_length(run) = 16),
+    tool   BLOB    NOT NULL CHECK (octet_length(tool) = 32),
+    caller TEXT    NOT NULL,
+    at     INTEGER NOT NULL,
+    bound  TEXT    NOT NULL,                      -- what else it is bound to: JSON
+    blob   BLOB    NOT NULL CHECK (octet_length(blob) <= 1048576)
+) STRICT;
+CREATE INDEX sleeping_at ON sleeping (at);

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolcell_host::{CallError, Loaded, Outcome, Prepared, Report, Run, Script, Thrown};
+use toolcell_host::{Asleep, CallError, Called, Loaded, Outcome, Prepared, Report, Run, Script, Thrown, WakeError};
 
 use crate::permit::Permit;
 use crate::toolbox::Toolbox;
@@ -71,12 +71,9 @@ impl Toolbox {
         permit: &Permit,
         run: &Run<'_>,
     ) -> Result<Report, CallError> {
-        let kept = match code {
-            Code::Evaluated(kept) => kept,
-            Code::Script(script) => match self.evaluate(name, script, permit, run)? {
-                Ok(kept) => self.keep(key, kept),
-                Err(report) => return Ok(report),
-            },
+        let kept = match self.evaluated(key, name, code, permit, run)? {
+            Ok(kept) => kept,
+            Err(report) => return Ok(report),
         };
         self.call_kept(&kept, name, permit, run)
     }
@@ -100,6 +97,59 @@ impl Toolbox {
         let mut report = self.sandbox.call(&kept.prepared, permit.args().params(), permit.budget(), &run)?;
         lead_back(&mut report, name, &kept.script);
         Ok(report)
+    }
+
+    /// Calls a tool likewise, and puts the call to sleep where what it waits for says so.
+    pub(crate) fn enter_or_sleep(
+        &self,
+        key: blake3::Hash,
+        name: &str,
+        code: Code<'_>,
+        permit: &Permit,
+        run: &Run<'_>,
+    ) -> Result<Called, CallError> {
+        let kept = match self.evaluated(key, name, code, permit, run)? {
+            Ok(kept) => kept,
+            Err(report) => return Ok(Called::Ended(report)),
+        };
+        let run = Run { tool: run.tool.or(kept.tool.as_deref()), ..*run };
+        let params = permit.args().params();
+        let mut called = self.sandbox.call_or_sleep(&kept.prepared, params, permit.budget(), &run)?;
+        if let Called::Ended(report) = &mut called {
+            lead_back(report, name, &kept.script);
+        }
+        Ok(called)
+    }
+
+    /// Goes on with a call that was put to sleep, for who has a permit for it.
+    pub(crate) fn wake(
+        &self,
+        name: &str,
+        script: &toolcell_analysis::Script,
+        _: &Permit,
+        asleep: &Asleep,
+        run: &Run<'_>,
+    ) -> Result<Called, WakeError> {
+        let mut called = self.sandbox.wake(asleep, &Script { name, source: script.code() }, run)?;
+        if let Called::Ended(report) = &mut called {
+            lead_back(report, name, script);
+        }
+        Ok(called)
+    }
+
+    /// A script that was evaluated; the report is of one that did not load.
+    fn evaluated(
+        &self,
+        key: blake3::Hash,
+        name: &str,
+        code: Code<'_>,
+        permit: &Permit,
+        run: &Run<'_>,
+    ) -> Result<Result<Arc<Kept>, Report>, CallError> {
+        match code {
+            Code::Evaluated(kept) => Ok(Ok(kept)),
+            Code::Script(script) => Ok(self.evaluate(name, script, permit, run)?.map(|kept| self.keep(key, kept))),
+        }
     }
 }
 

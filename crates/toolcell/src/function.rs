@@ -14,7 +14,17 @@ use toolcell_tool::{NameError, ToolName};
 use crate::params::{ParamsError, Schema, SchemaError};
 
 /// What a function is to do.
-type Does = Arc<dyn Fn(&Value) -> Result<Value, FunctionFailed> + Send + Sync>;
+type Does = Arc<dyn Fn(&Value) -> Result<FunctionReply, FunctionFailed> + Send + Sync>;
+
+/// What a function answers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FunctionReply {
+    /// What came of it.
+    Now(Value),
+    /// It is begun, and what comes of it is known later, under this word. A run that may sleep sleeps until then
+    /// ([`ResumeRun::answers`](crate::ResumeRun::answers)); for others the call has failed.
+    Later(String),
+}
 
 /// A function that a host lends to tools that are granted to call it (`tools = ["its_name"]`).
 ///
@@ -111,6 +121,19 @@ impl Function {
         result: &Value,
         does: impl Fn(&Value) -> Result<Value, FunctionFailed> + Send + Sync + 'static,
     ) -> Result<Self, FunctionError> {
+        Self::slow(name, parameters, result, move |params| does(params).map(FunctionReply::Now))
+    }
+
+    /// The same, which may answer later.
+    ///
+    /// # Errors
+    /// The codes of a name and of a schema that cannot be.
+    pub fn slow(
+        name: &str,
+        parameters: &Value,
+        result: &Value,
+        does: impl Fn(&Value) -> Result<FunctionReply, FunctionFailed> + Send + Sync + 'static,
+    ) -> Result<Self, FunctionError> {
         let name = ToolName::parse(name)?;
         let parameters = Arc::new(Schema::compile(parameters)?);
         let result = Arc::new(Schema::of_value(RESULT, result)?);
@@ -138,7 +161,7 @@ impl Function {
     }
 
     /// Calls it.
-    pub(crate) fn call(&self, params: Params) -> Result<Value, Unfit> {
+    pub(crate) fn call(&self, params: Params) -> Result<FunctionReply, Unfit> {
         let args = self.parameters.check(params).map_err(Unfit::Params)?;
         let read;
         let value = if let Some(value) = args.value() {
@@ -148,8 +171,15 @@ impl Function {
             &read
         };
         let done = catch_unwind(AssertUnwindSafe(|| (self.does)(value))).map_err(|_| Unfit::Panicked)?;
-        let result = done.map_err(Unfit::Failed)?;
-        let mut whole = serde_json::json!({ RESULT: result });
+        match done.map_err(Unfit::Failed)? {
+            FunctionReply::Now(result) => self.gives(result).map(FunctionReply::Now),
+            later @ FunctionReply::Later(_) => Ok(later),
+        }
+    }
+
+    /// What came of it, if it is what the function gives.
+    pub(crate) fn gives(&self, result: Value) -> Result<Value, Unfit> {
+        let mut whole = Value::from_iter([(RESULT, result)]);
         self.result.passes(&whole).map_err(Unfit::Result)?;
         Ok(whole[RESULT].take())
     }

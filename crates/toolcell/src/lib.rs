@@ -32,6 +32,7 @@ mod run;
 mod running;
 mod search;
 mod show;
+mod sleep;
 mod verify;
 
 mod alike;
@@ -72,11 +73,11 @@ pub use deprecate::{DeprecateError, Deprecated};
 pub use exchange::{Bundle, collect, export, import, judge, repair};
 pub use exec::{ExecError, Precheck};
 pub use find::{FindToolError, Instead};
-pub use function::{Function, FunctionError, FunctionFailed, Functions};
+pub use function::{Function, FunctionError, FunctionFailed, FunctionReply, Functions};
 pub use gate::{Answer, Context, Gates, Person, Question, Revision, Verdict, Waiting};
 pub use ledger::{LedgerLine, Sums};
 pub use list::{ListToolsError, Listed};
-pub use operations::{Done, Effect, Held, Planner, ReachError, SecretSource};
+pub use operations::{Choice, Done, Effect, Held, Planner, ReachError, SecretSource};
 pub use params::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError};
 pub use permit::{Denial, Permit, Step};
 pub use policy::{Policy, PolicyFile, Wanted};
@@ -90,6 +91,7 @@ pub use run::{Deprecation, Explanation, Failed, Ran, RunError, RunOptions};
 pub use running::Running;
 pub use search::{Hit, SearchError};
 pub use show::{ShowError, Shown, Standing};
+pub use sleep::{Asleep, ResumeRun, RunState, SleepError, Sleeper, Ticket};
 pub use text::{deleted_text, deprecated_text};
 pub use told::{capabilities, line, visible};
 pub use toolbox::{Toolbox, ToolboxConfig, ToolboxError};
@@ -101,8 +103,8 @@ pub use toolcell_capabilities::Roots;
 pub use toolcell_host::{
     Bell, Budget, CallError, CancelToken, ENGINE_VERSION, Effects, Ended, GUEST_DIGEST, Grant, Json, JsonError, Kind,
     Level, LogLine, NoOperations, Operation, OperationAnswer, OperationFailure, Operations, OperationsOfCall, Outcome,
-    Params, PartialSink, Place, Reading, RealClock, Report, Run, SandboxConfig, StartError, Stop, Thrown, Timers,
-    Until, Usage, Waited, Warning, WhenFull,
+    Params, PartialSink, Place, Reading, RealClock, Report, Rest, Run, SandboxConfig, StartError, Stop, Thrown, Timers,
+    Until, Usage, Waited, WakeError, Warning, WhenFull,
 };
 pub use toolcell_reflection as reflection;
 pub use toolcell_store as store;

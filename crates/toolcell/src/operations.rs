@@ -13,12 +13,13 @@ mod fetch;
 mod files;
 mod inbox;
 mod pairs;
+mod pending;
 mod plan;
 mod reach;
 pub(crate) mod tools;
 mod under_way;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use toolcell_capabilities::Files;
@@ -28,11 +29,13 @@ use toolcell_store::Store;
 use toolcell_tool::{Grants, KvGrant};
 
 pub use done::{Done, Effect};
-pub use plan::{Held, Planner};
+pub use plan::{Choice, Held, Planner};
 pub use reach::{ReachError, SecretSource};
 
 pub(crate) use background::Background;
 pub(crate) use done::Ledger;
+pub(crate) use pending::{Pending, Ticketed};
+pub(crate) use plan::Nobody;
 
 use crate::run::RunOptions;
 use crate::toolbox::Toolbox;
@@ -60,6 +63,8 @@ pub(crate) struct Given<'a> {
     background: &'a Background,
     /// What was done for the tool.
     pub(crate) ledger: Ledger,
+    /// What the run waits for when it wakes up, and what it waits for when it falls asleep.
+    pending: Mutex<Pending>,
 }
 
 /// A space of keys and values, and what may be done with it.
@@ -77,6 +82,13 @@ impl Operations for Given<'_> {
 
     fn start(&self) -> Box<dyn OperationsOfCall + '_> {
         Box::new(UnderWay::new(self))
+    }
+}
+
+impl Given<'_> {
+    /// What the run waits for while it sleeps.
+    pub(crate) fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -162,6 +162,11 @@ impl Toolbox {
         Ok(Permit { args, budget, grants, decided_by, context, suppressed: admission.suppress_output })
     }
 
+    /// What the policy grants.
+    pub(crate) fn granted(&self, subject: &Subject<'_>) -> Grants {
+        self.grants(subject, &mut Vec::new())
+    }
+
     /// What the policy grants of what is asked for.
     fn grants(&self, subject: &Subject<'_>, steps: &mut Vec<Step>) -> Grants {
         // What a draft is granted is what its caller does for it.

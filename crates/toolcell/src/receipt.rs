@@ -29,6 +29,7 @@ pub use replay::{Difference, OtherVersion, ReplayOptions, Replayed};
 pub use seal::ReceiptKey;
 
 pub(crate) use recording::Recording;
+pub(crate) use seal::Signer;
 
 use form::{Contents, Journal};
 use seal::Seal;
@@ -122,7 +123,7 @@ impl Receipt {
     }
 
     /// A receipt of a run.
-    fn signed(run: Contents, key: &seal::Signer) -> Self {
+    fn signed(run: Contents, key: &Signer) -> Self {
         let (digests, signature) = key.sign(&run);
         Self { form: Form { version: VERSION, run, digests, signature }, signer: key.public() }
     }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolcell_host::{ENGINE_VERSION, Effects, GUEST_DIGEST, Outcome, Params, Report, Stop};
 use toolcell_store::audit::{Action, Attempt, Details, Digest, Failure};
-use toolcell_store::{Begun, Fault, RUN, Record, RecordError, RunEnd, UsageEvent};
+use toolcell_store::{Begun, Fault, RUN, Record, RecordError, RunEnd, RunId, UsageEvent};
 use toolcell_tool::{ToolId, ToolName};
 
 pub(crate) use interrupted::close_interrupted;
@@ -26,7 +26,8 @@ use crate::permit::Permit;
 use crate::toolbox::Toolbox;
 
 /// How runs end, in the words of records.
-const OUTCOMES: [&str; 8] = ["returned", "threw", "stopped", "refused", "interrupted", "passed", "failed", "unproven"];
+const OUTCOMES: [&str; 9] =
+    ["returned", "threw", "stopped", "refused", "asleep", "interrupted", "passed", "failed", "unproven"];
 /// How much of what a caller said the name of a tool is gets into a record, in characters.
 const SHOWN: usize = 64;
 /// The same of a caller: both fit into the beginning of a run, whatever they are.
@@ -38,8 +39,11 @@ const SHOWN_OF_CALLER: usize = 32;
 pub struct RunRecord {
     /// Its identifier.
     pub run: String,
-    /// What was tried: `run_dynamic_tool`, or `exec` for a draft.
+    /// What was tried: `run_dynamic_tool`, `resume` for a run that slept, `exec` for a draft.
     pub action: String,
+    /// The run that was to be woken, where one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumes: Option<String>,
     /// Who tried it.
     pub caller: String,
     /// The tool, where one was found.
@@ -51,7 +55,7 @@ pub struct RunRecord {
     pub at: Timestamp,
     /// What it was given.
     pub parameters: Size,
-    /// How it ended: `returned`, `threw`, `stopped`, `refused`, `interrupted`.
+    /// How it ended: `returned`, `threw`, `stopped`, `refused`, `asleep`, `interrupted`.
     pub outcome: String,
     /// Why it did not return.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -180,6 +184,7 @@ impl<'a> Attempted<'a> {
         let mut record = RunRecord {
             run: String::new(),
             action: action.name().to_owned(),
+            resumes: None,
             caller: cut(caller, SHOWN_OF_CALLER),
             tool: None,
             name: cut(name, SHOWN),
@@ -232,6 +237,16 @@ impl<'a> Attempted<'a> {
     /// The identifier of the run; empty where none is kept.
     pub(crate) fn run(&self) -> &str {
         &self.record.run
+    }
+
+    /// The same; nothing where none is kept.
+    pub(crate) fn run_id(&self) -> Option<RunId> {
+        self.begun.as_ref().map(Begun::run)
+    }
+
+    /// Notes which run is to be woken.
+    pub(crate) fn resumes(&mut self, run: &str) {
+        self.record.resumes = Some(run.chars().take(SHOWN).collect());
     }
 
     /// What the tool is told that its call is called. It is as long for each run, or fuel would depend on how many there were.
@@ -302,6 +317,12 @@ impl<'a> Attempted<'a> {
 
     /// Notes what came of a proof. It says nothing about how the tool does in use.
     pub(crate) fn has_proved(&mut self, outcome: &'static str, fuel: u64, duration: Duration) {
+        self.ran = Some(Left { outcome, failure: None, fuel, duration, counts: false });
+    }
+
+    /// Notes how a run ended that is not over, or got nowhere. It says nothing about how the tool does in use.
+    pub(crate) fn has_left(&mut self, outcome: &'static str, fuel: u64) {
+        let duration = self.started.elapsed();
         self.ran = Some(Left { outcome, failure: None, fuel, duration, counts: false });
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Invariant: each attempt leaves one record and one audit line, also where a line returns early.
 
-mod call;
+mod enter;
 mod given;
 mod within;
 
@@ -16,15 +16,16 @@ use toolcell_tool::{Status, ToolId, ToolName};
 
 use crate::find::FindToolError;
 use crate::gate::{Context, Person, RESULT_WITHHELD};
-use crate::operations::{Done, Planner, ReachError};
+use crate::operations::{Done, Given, Planner, ReachError};
 use crate::params::{ParamsError, SchemaError};
-use crate::permit::{Denial, NotAdmitted, Purpose, Step, Subject};
+use crate::permit::{Denial, NotAdmitted, Permit, Purpose, Step, Subject};
 use crate::policy::{LimitError, Wanted};
-use crate::receipt::{Receipt, Recording};
+use crate::receipt::{Receipt, Recording, Signer};
 use crate::record::{Attempted, Ended};
 use crate::request::{RequestError, RunTool};
 use crate::review::Seen;
-use crate::toolbox::Toolbox;
+use crate::sleep::SleepError;
+use crate::toolbox::{Ready, Toolbox};
 use crate::vet::Refusal;
 
 use given::drawn;
@@ -183,6 +184,9 @@ pub enum RunError {
     /// The store fails, or what it holds is damaged.
     #[error(transparent)]
     Fault(#[from] Fault),
+    /// It does not fall asleep, or does not wake up.
+    #[error(transparent)]
+    Sleep(SleepError),
     /// It ran, and that could not be recorded.
     #[error("the tool ran, and that cannot be recorded: {0}")]
     Unrecorded(RecordError),
@@ -205,6 +209,7 @@ impl RunError {
             Self::NoReceiptKey => "receipt-no-key",
             Self::Call(error) => error.code(),
             Self::Fault(error) => error.code(),
+            Self::Sleep(error) => error.code(),
             Self::Unrecorded(error) => error.code(),
         }
     }
@@ -224,6 +229,7 @@ impl RunError {
             Self::NoReceiptKey => "open the toolbox with a store, or run the tool without a receipt".into(),
             Self::Call(error) => error.hint().into(),
             Self::Fault(error) => error.hint().into(),
+            Self::Sleep(error) => error.hint(),
             Self::Unrecorded(error) => error.hint().into(),
         }
     }
@@ -237,6 +243,16 @@ impl From<NotAdmitted> for RunError {
             NotAdmitted::Fault(fault) => Self::Fault(fault),
         }
     }
+}
+
+/// A run that may begin.
+pub(crate) struct Admitted<'a> {
+    pub(crate) entry: Entry,
+    pub(crate) ready: Arc<Ready>,
+    pub(crate) permit: Permit,
+    /// The seed that was drawn for it.
+    pub(crate) random: Option<u64>,
+    pub(crate) given: Given<'a>,
 }
 
 /// What would happen if a tool was run: every step of the decision, and what comes of it.
@@ -272,7 +288,7 @@ impl Toolbox {
         Ok(ran)
     }
 
-    /// The run itself: each line hands the next one something stronger.
+    /// The run itself.
     fn run_attempted(
         &self,
         request: &RunTool,
@@ -281,6 +297,18 @@ impl Toolbox {
         within: Option<&Within<'_>>,
     ) -> Result<Ran, RunError> {
         let signer = if options.receipt { Some(self.receipt_signer()?.ok_or(RunError::NoReceiptKey)?) } else { None };
+        let admitted = self.admitted(request, options, attempted, within)?;
+        self.go_through(admitted, signer, attempted)
+    }
+
+    /// What is before a run: each line hands the next one something stronger.
+    pub(crate) fn admitted<'a>(
+        &'a self,
+        request: &RunTool,
+        options: &'a RunOptions,
+        attempted: &mut Attempted<'_>,
+        within: Option<&Within<'_>>,
+    ) -> Result<Admitted<'a>, RunError> {
         let entry = self.find_tool(request.tool_id.as_deref(), request.tool_name.as_deref())?;
         attempted.is_about(entry.id, &entry.name);
         let ready = self.ready(&entry)?;
@@ -313,15 +341,37 @@ impl Toolbox {
         let call_id = attempted.call_id();
         let depth = within.map_or(0, |within| within.depth);
         let given = self.give(permit.grants(), &entry, &call_id, options, depth)?;
-        let recording = signer.map(|signer| Recording::of(&given, signer));
-        let report = self.call(&entry, tool, &permit, random, &given, recording.as_ref());
-        attempted.has_done(&given.ledger);
-        let report = report?;
+        Ok(Admitted { entry, ready: Arc::clone(&ready), permit, random, given })
+    }
+
+    /// Runs what was admitted, without sleep, and signs a receipt if it is to get one.
+    pub(crate) fn go_through(
+        &self,
+        admitted: Admitted<'_>,
+        signer: Option<Signer>,
+        attempted: &mut Attempted<'_>,
+    ) -> Result<Ran, RunError> {
+        let recording = signer.map(|signer| Recording::of(&admitted.given, signer));
+        let report = self.call(&admitted, recording.as_ref());
+        let receipt = recording.and_then(Recording::into_receipt);
+        attempted.has_done(&admitted.given.ledger);
+        let Admitted { entry, permit, .. } = admitted;
+        self.seen(entry, permit, report?, attempted).map(|ran| Ran { receipt, ..ran })
+    }
+
+    /// What the caller sees of a run that took place.
+    pub(crate) fn seen(
+        &self,
+        entry: Entry,
+        permit: Permit,
+        report: Report,
+        attempted: &mut Attempted<'_>,
+    ) -> Result<Ran, RunError> {
         attempted.has_run(&report);
         let seen = self.review(entry.name.as_str(), Some(entry.id), permit, report);
         let Seen { report, context, suppressed, revised_by } = seen.map_err(RunError::Withheld)?;
         let deprecated = self.deprecation(&entry);
-        let (tool, name, record, receipt) = (entry.id, entry.name, None, recording.and_then(Recording::into_receipt));
+        let (tool, name, record, receipt) = (entry.id, entry.name, None, None);
         let done = attempted.done();
         Ok(Ran { tool, name, report, context, suppressed, revised_by, deprecated, done, record, receipt })
     }

@@ -2,14 +2,16 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Barrier;
+use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use toolcell::gate::{GateCommand, When};
+use toolcell::policy::Layer;
 use toolcell::store::{Durability, Settings, Store};
 use toolcell::{
-    Budget, CreateTool, Draft, Gates, Params, Precheck, Run, RunOptions, RunTool, SandboxConfig, Toolbox, ToolboxConfig,
+    Budget, Choice, CreateTool, Draft, Gates, Held, Params, Planner, Policy, PolicyFile, Precheck, ResumeRun, Run,
+    RunOptions, RunState, RunTool, SandboxConfig, Toolbox, ToolboxConfig,
 };
 
 use crate::engines::STRING_REVERSE;
@@ -17,6 +19,8 @@ use crate::measure::Series;
 use crate::table::{Figure, Row, Table, Target};
 
 const RUNS: usize = 5_000;
+/// How many runs sleep and are woken.
+const SLEEPS: usize = 300;
 /// How many runs go through a command.
 const COMMANDS: usize = 200;
 /// A gate that allows everything.
@@ -40,6 +44,51 @@ pub(crate) fn measure(table: &mut Table) {
         table.row(if threads == 2 { row.target(Target::AtLeast(Figure::Rate(20_000.0))) } else { row });
     }
     gates(table, folder.path());
+    sleep(table, &folder.path().join("sleeping"));
+}
+
+/// Decides later, or lets it happen.
+struct Say(Choice);
+
+impl Planner for Say {
+    fn choose(&self, held: &[Held]) -> Vec<Choice> {
+        vec![self.0; held.len()]
+    }
+}
+
+/// What a run costs that sleeps: how much of the store it takes, and how long it takes to wake.
+fn sleep(table: &mut Table, path: &Path) {
+    let rules = "[approval]\nmode = \"auto\"\n[grants.default.kv]\nspace = \"bench\"";
+    let rules = PolicyFile::parse(Layer::User, rules, Path::new("toolcell.toml")).unwrap();
+    let settings = Settings { durability: Durability::Unsynced, ..Settings::default() };
+    let config = ToolboxConfig { policy: Policy::layered([rules]).unwrap(), ..ToolboxConfig::default() };
+    let toolbox = Toolbox::with_store(Store::open(path, &settings).unwrap(), config).unwrap();
+    // After 200 calls of the host it waits for a decision, and is done when it hears of it.
+    let code = "const execute = async () => { for (let i = 0; i < 200; i++) await kv.get('n'); \
+                try { await kv.set('n', 1) } catch {} return 1 }";
+    let (name, description, capabilities) = ("waits".to_owned(), "Waits".to_owned(), serde_json::json!(["kv"]));
+    let code = code.to_owned();
+    toolbox.create(&CreateTool { name, description, code, capabilities, ..CreateTool::default() }).unwrap();
+    let saying = |choice| RunOptions { plan: Some(Arc::new(Say(choice))), ..RunOptions::default() };
+    let (later, refuse) = (saying(Choice::Later), saying(Choice::Refuse));
+    let (mut resumed, mut bytes) = (Series::default(), 0);
+    for _ in 0..SLEEPS {
+        let request = RunTool::of("waits", Params::default());
+        let asleep = match toolbox.run_or_sleep(&request, &later).unwrap() {
+            RunState::Asleep(asleep) => asleep,
+            RunState::Ended(ran) => return table.note(format!("a run did not sleep: {:?}", ran.report.outcome)),
+        };
+        bytes = asleep.bytes;
+        let wake = ResumeRun::of(asleep.run);
+        resumed.time(1, || assert!(matches!(toolbox.resume(&wake, &refuse), Ok(RunState::Ended(_)))));
+    }
+    let row = Row::new("resume a run that slept, recorded, to its end, median", resumed.median());
+    table.row(row.target(Target::AtMost(Figure::Time(0.5e-3))));
+    table.row(Row::new("  p99", resumed.p99()));
+    #[expect(clippy::cast_precision_loss, reason = "it is a small number")]
+    let kib = bytes as f64 / 1024.0;
+    let row = Row::new("  what it takes of the store after 200 calls of the host", Figure::Kib(kib));
+    table.row(row.target(Target::AtMost(Figure::Kib(24.0))));
 }
 
 /// What a command costs as a gate beyond what it costs.

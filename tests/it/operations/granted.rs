@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolcell::{CancelToken, Effects, Held, Outcome, Planner, RunOptions, RunRecord};
+use toolcell::{CancelToken, Choice, Effects, Held, Outcome, Planner, RunOptions, RunRecord};
 
 use super::loopback::Loopback;
 use super::{Host, refused, value};
@@ -214,9 +214,11 @@ struct Choosing {
 }
 
 impl Planner for Choosing {
-    fn choose(&self, held: &[Held]) -> Vec<bool> {
+    fn choose(&self, held: &[Held]) -> Vec<Choice> {
         self.asked.lock().unwrap().extend_from_slice(held);
-        held.iter().map(|held| held.about.contains(self.about)).collect()
+        // What is decided later does not happen in a run that does not sleep.
+        let choice = |held: &Held| if held.about.contains(self.about) { Choice::Do } else { Choice::Later };
+        held.iter().map(choice).collect()
     }
 }
 
@@ -253,9 +255,9 @@ fn of_a_plan_exactly_that_happens_which_was_chosen() {
 fn time_that_somebody_takes_to_decide_is_not_the_tools() {
     struct Slow;
     impl Planner for Slow {
-        fn choose(&self, held: &[Held]) -> Vec<bool> {
+        fn choose(&self, held: &[Held]) -> Vec<Choice> {
             std::thread::sleep(Duration::from_millis(400));
-            vec![true; held.len()]
+            vec![Choice::Do; held.len()]
         }
     }
     let host =

@@ -44,7 +44,12 @@ fn the_sandbox_is_entered_in_one_place() {
     // Who enters it: a stored tool, a draft, a trial of a tool, what an example says of a
     // result, two tools that are compared (where both would run without anybody being asked). Who only evaluates: a factory, to be told what its tool takes.
     let of = |names: &[&str]| names.iter().map(|name| Path::new("crates/toolcell/src").join(name)).collect::<Vec<_>>();
-    assert_eq!(sources_with("self.enter("), of(&["alike/probe.rs", "exec.rs", "proof/predicate.rs", "run/call.rs"]));
+    assert_eq!(sources_with("self.enter("), of(&["alike/probe.rs", "exec.rs", "proof/predicate.rs", "run/enter.rs"]));
+    // A run may sleep; whoever wakes it had a permit for it again.
+    assert_eq!(sources_with("sandbox.call_or_sleep("), cell);
+    assert_eq!(sources_with("sandbox.wake("), cell);
+    assert_eq!(sources_with("self.enter_or_sleep("), of(&["run/enter.rs"]));
+    assert_eq!(sources_with("self.wake("), of(&["run/enter.rs"]));
     assert_eq!(sources_with("toolbox.enter"), of(&["proof/trial.rs"]));
     // Who runs again what ran before: a replay, which reaches nothing.
     assert_eq!(sources_with("self.enter_again("), of(&["receipt/replay.rs"]));

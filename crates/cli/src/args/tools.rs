@@ -100,14 +100,8 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) explain: bool,
 
-    /// Hold what would change the world (requests but for GET, HEAD and OPTIONS, what is written), list it, and have only that
-    /// happen which somebody chooses
-    #[arg(long)]
-    pub(crate) plan: bool,
-
-    /// The same, and this happens of it: what was listed, by its digest, or `all`
-    #[arg(long, value_name = "DIGESTS", value_delimiter = ',')]
-    pub(crate) approve: Vec<String>,
+    #[command(flatten)]
+    pub(crate) plan: PlanArgs,
 
     /// Print the result with a heading and its time, as a model is told of it
     #[arg(long, conflicts_with_all = ["explain", "json"])]
@@ -119,6 +113,53 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+}
+
+/// What of a run is held, and what happens of it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PlanArgs {
+    /// Hold what would change the world (requests but for GET, HEAD and OPTIONS, what is written), list it, and have only that
+    /// happen which somebody chooses
+    #[arg(long)]
+    pub(crate) plan: bool,
+
+    /// The same, and this happens of it: what was listed, by its digest, or `all`
+    #[arg(long, value_name = "DIGESTS", value_delimiter = ',')]
+    pub(crate) approve: Vec<String>,
+
+    /// The same, and the run is put to sleep where something is left that nobody chose: `toolcell resume` wakes it
+    #[arg(long, conflicts_with = "receipt")]
+    pub(crate) sleep: bool,
+}
+
+impl PlanArgs {
+    /// Whether anything is held.
+    pub(crate) fn holds(&self) -> bool {
+        self.plan || self.sleep || !self.approve.is_empty()
+    }
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  toolcell resume r_00c0ffee00c0ffee-1f --approve 454cd09ebc8f0d89\n  \
+    toolcell resume r_00c0ffee00c0ffee-1f --approve all\n  toolcell resume r_00c0ffee00c0ffee-1f --refuse\n\n\
+    A run is woken at most once; `toolcell asleep` lists those that are asleep. Where something is left that nobody chose or\n\
+    refused, the run sleeps on.\n\
+    Exit status: as of `toolcell run`; 4 where it is not asleep")]
+pub(crate) struct ResumeArgs {
+    /// The run, as `toolcell run --sleep` said it
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+
+    /// What happens of what is held: by its digest, or `all`
+    #[arg(long, value_name = "DIGESTS", value_delimiter = ',')]
+    pub(crate) approve: Vec<String>,
+
+    /// The rest of it does not happen
+    #[arg(long)]
+    pub(crate) refuse: bool,
 
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,

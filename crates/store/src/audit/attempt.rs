@@ -15,6 +15,8 @@ pub enum Action {
     CreateTool,
     /// A tool was to be run.
     RunDynamicTool,
+    /// A run that was asleep was to be woken.
+    Resume,
     /// Tools were looked for.
     ListDynamicTools,
     /// A name was to be taken away.
@@ -55,9 +57,10 @@ pub enum Action {
 
 impl Action {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::CreateTool,
         Self::RunDynamicTool,
+        Self::Resume,
         Self::ListDynamicTools,
         Self::DeleteDynamicTool,
         Self::ToolReflection,
@@ -84,6 +87,7 @@ impl Action {
         match self {
             Self::CreateTool => "create_tool",
             Self::RunDynamicTool => "run_dynamic_tool",
+            Self::Resume => "resume",
             Self::ListDynamicTools => "list_dynamic_tools",
             Self::DeleteDynamicTool => "delete_dynamic_tool",
             Self::ToolReflection => "tool_reflection",

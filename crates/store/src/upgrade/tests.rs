@@ -134,7 +134,7 @@ fn a_store_of_format_2_is_upgraded_when_it_is_opened() {
     put(&Store::open(folder.path(), &Settings::default()).unwrap(), "one");
     let connection = Connection::open(folder.path().join("index.sqlite")).unwrap();
     connection
-        .execute_batch("DROP TABLE spent; DROP TABLE mark; DROP TABLE pair; DROP TABLE space; PRAGMA user_version = 2")
+        .execute_batch("DROP TABLE spent; DROP TABLE mark; DROP TABLE pair; DROP TABLE space; DROP TABLE sleeping; PRAGMA user_version = 2")
         .unwrap();
     drop(connection);
     std::fs::write(folder.path().join("toolcell-store"), "toolcell store, format 2\n").unwrap();
@@ -157,7 +157,9 @@ fn a_store_of_format_3_is_upgraded_when_it_is_opened() {
     let folder = tempfile::tempdir().unwrap();
     put(&Store::open(folder.path(), &Settings::default()).unwrap(), "one");
     let connection = Connection::open(folder.path().join("index.sqlite")).unwrap();
-    connection.execute_batch("DROP TABLE pair; DROP TABLE space; PRAGMA user_version = 3").unwrap();
+    connection
+        .execute_batch("DROP TABLE pair; DROP TABLE space; DROP TABLE sleeping; PRAGMA user_version = 3")
+        .unwrap();
     drop(connection);
     std::fs::write(folder.path().join("toolcell-store"), "toolcell store, format 3\n").unwrap();
 

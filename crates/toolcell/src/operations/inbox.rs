@@ -4,21 +4,35 @@ use std::sync::{Mutex, PoisonError};
 
 use toolcell_host::{Bell, Ended};
 
-/// What has ended and was not handed to the tool yet.
+use super::pending::Ticketed;
+
+/// What has come in and was not looked at yet.
 #[derive(Default)]
 pub(super) struct Inbox {
-    ended: Mutex<Vec<Ended>>,
+    came: Mutex<Vec<Came>>,
     bell: Bell,
+}
+
+/// What comes in.
+pub(super) enum Came {
+    /// It ended.
+    Ended(Ended),
+    /// A function of the host was begun, and answers later.
+    Later(Ticketed),
 }
 
 impl Inbox {
     pub(super) fn put(&self, ended: Ended) {
-        self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
+        self.lay(Came::Ended(ended));
+    }
+
+    pub(super) fn lay(&self, came: Came) {
+        self.came.lock().unwrap_or_else(PoisonError::into_inner).push(came);
         self.bell.ring();
     }
 
-    pub(super) fn take(&self) -> Vec<Ended> {
-        std::mem::take(&mut *self.ended.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(super) fn take(&self) -> Vec<Came> {
+        std::mem::take(&mut *self.came.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Rings when something comes in.

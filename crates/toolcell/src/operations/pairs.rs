@@ -143,6 +143,10 @@ impl WriteForm {
 
 fn failed(error: impl Into<SpaceError>) -> toolcell_host::OperationFailure {
     let error = error.into();
-    let name = if error.code().starts_with("kv-") { "QuotaExceededError" } else { "Error" };
+    let name = match error.code() {
+        "kv-key" => "TypeError",
+        code if code.starts_with("kv-") => "QuotaExceededError",
+        _ => "Error",
+    };
     nothing_done(name, error.code(), error.to_string())
 }

@@ -25,14 +25,35 @@ pub struct Held {
     pub digest: String,
 }
 
+/// What becomes of something that a tool wants to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// It happens.
+    Do,
+    /// It does not.
+    Refuse,
+    /// Somebody decides later. A run that may sleep ([`Toolbox::run_or_sleep`](crate::Toolbox::run_or_sleep)) sleeps until then; for
+    /// others it does not happen.
+    Later,
+}
+
 /// Decides what of the things that a tool wants to do happens.
 pub trait Planner: Send + Sync {
-    /// Whether each of these happens, in the same order. What nothing is said of does not.
-    fn choose(&self, held: &[Held]) -> Vec<bool>;
+    /// What becomes of each of these, in the same order. What nothing is said of does not happen.
+    fn choose(&self, held: &[Held]) -> Vec<Choice>;
+}
+
+/// Decides nothing.
+pub(crate) struct Nobody;
+
+impl Planner for Nobody {
+    fn choose(&self, held: &[Held]) -> Vec<Choice> {
+        vec![Choice::Later; held.len()]
+    }
 }
 
 impl Held {
-    pub(super) fn of(tool: &str, operation: &Operation) -> Self {
+    pub(crate) fn of(tool: &str, operation: &Operation) -> Self {
         let bytes = operation.bytes.as_deref().unwrap_or_default();
         let mut hasher = blake3::Hasher::new_derive_key("toolcell 2026-11 held operation");
         for part in [tool.as_bytes(), operation.kind.as_bytes(), operation.payload.as_bytes(), bytes] {

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a grant that cannot be kept ends the run before it began. What cannot be decided is refused.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use toolcell_capabilities::{Files, FolderError};
 use toolcell_capabilities::{Net, NetConfig, RootsError, RunNet, Secret, SecretError};
@@ -110,6 +110,7 @@ impl Toolbox {
             space: space.transpose()?,
             background: &self.background,
             ledger: Ledger::default(),
+            pending: Mutex::default(),
         })
     }
 

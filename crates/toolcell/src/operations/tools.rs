@@ -6,13 +6,16 @@
 //! Invariant: a tool that is called has no grant that its caller lacks, passes the same gates, and leaves a record of its own.
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use toolcell_host::{Effects, Json, Left, NESTED, Operation, OperationFailure, Params};
+use toolcell_host::{Effects, Ended, Json, Left, NESTED, Operation, OperationFailure, Params};
 use toolcell_tool::ToolName;
 
 use super::Given;
 use super::failure::{Result, answer, nothing_done, payload};
-use crate::function::{Function, Unfit};
+use super::inbox::Came;
+use super::pending::Ticketed;
+use crate::function::{Function, FunctionReply, Unfit};
 use crate::request::RunTool;
 use crate::run::{Called, Within};
 
@@ -67,13 +70,22 @@ impl Given<'_> {
 }
 
 /// Calls a function of the host.
-pub(super) fn called(function: &Function, call: Call) -> Result {
+pub(super) fn called(id: u32, function: &Function, call: Call) -> Came {
     let name = call.name;
+    match function.call(call.params) {
+        Ok(FunctionReply::Later(ticket)) => Came::Later(Ticketed { id, function: name.to_string(), ticket }),
+        Ok(FunctionReply::Now(value)) => Came::Ended(Ended { id, result: answer(&value) }),
+        Err(unfit) => Came::Ended(Ended { id, result: came_of(name.as_str(), Err(unfit)) }),
+    }
+}
+
+/// What a function answered, for the tool that called it.
+pub(crate) fn came_of(name: &str, result: std::result::Result<Value, Unfit>) -> Result {
     let failed = |effects, code: &'static str, message: String| OperationFailure {
         effects,
         ..nothing_done("Error", code, message)
     };
-    match function.call(call.params) {
+    match result {
         Ok(value) => answer(&value),
         Err(Unfit::Params(error)) => {
             Err(nothing_done("TypeError", error.code(), format!("`{name}` does not take that: {}", error.detail())))
@@ -86,10 +98,16 @@ pub(super) fn called(function: &Function, call: Call) -> Result {
             Err(failed(Effects::Committed, "function-result", message))
         }
         Err(Unfit::Panicked) => {
-            tracing::error!(function = name.as_str(), "a function of the host panicked");
+            tracing::error!(function = name, "a function of the host panicked");
             Err(failed(Effects::Started, "bug", format!("`{name}` broke off, which is a fault of the host")))
         }
     }
+}
+
+/// What the tool is told of a function that answers later than it can wait.
+pub(super) fn too_late(name: &str) -> OperationFailure {
+    let message = format!("`{name}` is begun and answers later, and this run cannot sleep until then");
+    OperationFailure { effects: Effects::Started, ..nothing_done("Error", "function-later", message) }
 }
 
 /// What a tool gave, for the one that called it.

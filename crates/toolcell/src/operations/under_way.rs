@@ -11,13 +11,14 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use tokio::runtime::Handle;
-use toolcell_host::{Ended, Json, Left, Operation, OperationFailure, OperationsOfCall, Until, Waited};
+use toolcell_host::{Ended, Json, Left, Operation, OperationFailure, OperationsOfCall, Rest as Rested, Until, Waited};
 
 use super::Given;
 use super::failure::{Result, nothing_done, payload};
 use super::fetch::{self, Rest};
-use super::inbox::Inbox;
-use super::plan::{self, Held};
+use super::inbox::{Came, Inbox};
+use super::pending::{Pending, Ticketed, moment_of, time_of};
+use super::plan::{self, Choice, Held};
 use super::tools::{self, Call};
 use super::{files, pairs};
 use crate::run::Called;
@@ -33,8 +34,21 @@ pub(super) struct UnderWay<'a> {
     calls: VecDeque<(u32, Call)>,
     /// What nobody has decided about.
     held: Vec<(Held, Operation)>,
+    /// What somebody decides about later: the run falls asleep.
+    later: Vec<Operation>,
+    /// Functions of the host that answer later.
+    tickets: Vec<Ticketed>,
+    /// Whether the run may fall asleep while it waits now.
+    nap: Nap,
     /// Ends when the last of what is done aside has ended.
     aside: (Sender<()>, Receiver<()>),
+}
+
+/// Whether a run may fall asleep.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Nap {
+    Allowed,
+    No,
 }
 
 enum Flight {
@@ -47,8 +61,49 @@ enum Flight {
 impl<'a> UnderWay<'a> {
     pub(super) fn new(given: &'a Given<'a>) -> Self {
         let (flying, rests) = (BTreeMap::new(), BTreeMap::new());
-        let (calls, held) = (VecDeque::new(), Vec::new());
-        Self { given, inbox: Arc::default(), flying, rests, calls, held, aside: channel() }
+        let (calls, held, later, tickets) = (VecDeque::new(), Vec::new(), Vec::new(), Vec::new());
+        let (inbox, nap) = (Arc::default(), Nap::No);
+        let mut new = Self { given, inbox, flying, rests, calls, held, later, tickets, nap, aside: channel() };
+        new.wake();
+        new
+    }
+
+    /// Goes on to wait for what the run waited for when it fell asleep.
+    fn wake(&mut self) {
+        let Pending { held, tickets, timers, answered } = std::mem::take(&mut *self.given.pending());
+        let mut known: Vec<(Operation, bool)> = held.iter().map(|operation| (operation.clone(), false)).collect();
+        let begun = tickets.iter().chain(answered.iter().map(|(ticketed, _)| ticketed));
+        known.extend(begun.map(|ticketed| (ticketed.operation(), true)));
+        known.sort_unstable_by_key(|(operation, _)| operation.id);
+        for (operation, is_begun) in known {
+            self.flying.insert(operation.id, Flight::Elsewhere);
+            self.given.ledger.asked(&operation);
+            if is_begun {
+                self.given.ledger.begun(operation.id);
+            }
+        }
+        let now = self.given.toolbox.now();
+        let timers = timers.into_iter().map(|(id, due)| (id, Flight::Timer(moment_of(due, now))));
+        self.flying.extend(timers);
+        self.held = held.into_iter().map(|operation| (Held::of(&self.given.name, &operation), operation)).collect();
+        self.tickets = tickets;
+        for (_, ended) in answered {
+            self.inbox.put(ended);
+        }
+    }
+
+    /// Lays down what the run waits for while it sleeps.
+    fn lay_down(&mut self) {
+        let now = self.given.toolbox.now();
+        let timers = self.flying.iter().filter_map(|(id, flight)| match flight {
+            Flight::Timer(due) => Some((*id, time_of(*due, now))),
+            Flight::Elsewhere => None,
+        });
+        let timers = timers.collect();
+        let (mut held, mut tickets) = (std::mem::take(&mut self.later), std::mem::take(&mut self.tickets));
+        held.sort_unstable_by_key(|operation| operation.id);
+        tickets.sort_unstable_by_key(|ticketed| ticketed.id);
+        *self.given.pending() = Pending { held, tickets, timers, answered: Vec::new() };
     }
 
     /// Begins an operation, or holds it.
@@ -95,10 +150,10 @@ impl<'a> UnderWay<'a> {
         let chosen = plan.choose(&held);
         until.extend(asked.elapsed());
         for (at, (held, operation)) in held.iter().zip(operations).enumerate() {
-            if chosen.get(at).copied().unwrap_or(false) {
-                self.do_one(operation);
-            } else {
-                self.fail(operation.id, plan::not_chosen(held));
+            match chosen.get(at).copied().unwrap_or(Choice::Refuse) {
+                Choice::Do => self.do_one(operation),
+                Choice::Later if self.nap == Nap::Allowed => self.later.push(operation),
+                Choice::Later | Choice::Refuse => self.fail(operation.id, plan::not_chosen(held)),
             }
         }
     }
@@ -119,7 +174,11 @@ impl<'a> UnderWay<'a> {
                 let of: fetch::Read = payload(&operation)?;
                 let rest = self.rests.get(&of.fetch).filter(|rest| rest.wants(id));
                 rest.map(|_| Flight::Elsewhere).ok_or_else(|| {
-                    nothing_done("TypeError", "operation-invalid", "there is no such answer, or it was read to its end")
+                    nothing_done(
+                        "TypeError",
+                        "operation-invalid",
+                        "there is no such answer, it was read to its end, or the run slept since",
+                    )
                 })
             }
             "tools.call" => {
@@ -131,13 +190,11 @@ impl<'a> UnderWay<'a> {
                 };
                 self.given.ledger.begun(id);
                 if function.is_quick() {
-                    self.inbox.put(Ended { id, result: tools::called(&function, call) });
+                    self.inbox.lay(tools::called(id, &function, call));
                     return Ok(Flight::Elsewhere);
                 }
                 let inbox = Arc::clone(&self.inbox);
-                self.background()?.spawn_blocking(move || {
-                    inbox.put(Ended { id, result: tools::called(&function, call) });
-                });
+                self.background()?.spawn_blocking(move || inbox.lay(tools::called(id, &function, call)));
                 Ok(Flight::Elsewhere)
             }
             kind if kind.starts_with("kv.") => {
@@ -162,9 +219,13 @@ impl<'a> UnderWay<'a> {
 
     /// Does what a disk is told to do, on a thread of its own.
     fn do_aside(&self, id: u32, work: impl FnOnce() -> Result + Send + 'static) -> Result<Flight> {
+        self.come_aside(move || Came::Ended(Ended { id, result: work() }))
+    }
+
+    fn come_aside(&self, work: impl FnOnce() -> Came + Send + 'static) -> Result<Flight> {
         let (inbox, here) = (Arc::clone(&self.inbox), self.aside.0.clone());
         self.background()?.spawn_blocking(move || {
-            inbox.put(Ended { id, result: work() });
+            inbox.lay(work());
             drop(here);
         });
         Ok(Flight::Elsewhere)
@@ -172,8 +233,20 @@ impl<'a> UnderWay<'a> {
 
     /// What has come in, of what somebody still waits for.
     fn arrived(&mut self) -> Vec<Ended> {
-        let mut ended = self.inbox.take();
-        ended.retain(|ended| self.flying.remove(&ended.id).is_some());
+        let mut ended = Vec::new();
+        for came in self.inbox.take() {
+            match came {
+                Came::Ended(one) if self.flying.remove(&one.id).is_some() => ended.push(one),
+                Came::Later(ticketed) if self.flying.contains_key(&ticketed.id) => match self.nap {
+                    Nap::Allowed => self.tickets.push(ticketed),
+                    Nap::No => {
+                        self.flying.remove(&ticketed.id);
+                        ended.push(Ended { id: ticketed.id, result: Err(tools::too_late(&ticketed.function)) });
+                    }
+                },
+                Came::Ended(_) | Came::Later(_) => {}
+            }
+        }
         for Ended { id, result } in &ended {
             match result {
                 Ok(_) => self.given.ledger.succeeded(*id),
@@ -186,10 +259,11 @@ impl<'a> UnderWay<'a> {
         ended
     }
 
-    /// Whether nothing is under way but timers and what somebody has to decide about: then the tool gets no farther without.
+    /// Whether nothing is under way but timers and what somebody has to decide about, or to answer: then the tool gets no farther
+    /// without.
     fn rest_waits_for_held(&self) -> bool {
         let timers = self.flying.values().filter(|flight| matches!(flight, Flight::Timer(_))).count();
-        self.flying.len() - timers == self.held.len()
+        self.flying.len() - timers == self.held.len() + self.later.len() + self.tickets.len()
     }
 
     /// The timer that is due first.
@@ -214,17 +288,35 @@ impl OperationsOfCall for UnderWay<'_> {
             self.rests.remove(id);
             self.calls.retain(|(call, _)| call != id);
             self.held.retain(|(_, operation)| operation.id != *id);
+            self.later.retain(|operation| operation.id != *id);
+            self.tickets.retain(|ticketed| ticketed.id != *id);
             self.flying.remove(id);
         }
     }
 
     fn wait(&mut self, left: &Left<'_>) -> Waited {
+        self.nap = Nap::No;
+        match self.rest(left) {
+            Rested::Waited(waited) => waited,
+            // Nobody who stays awake gets here.
+            Rested::Sleep { .. } => Waited::in_vain(),
+        }
+    }
+
+    fn wait_or_sleep(&mut self, left: &Left<'_>) -> Rested {
+        self.nap = Nap::Allowed;
+        self.rest(left)
+    }
+}
+
+impl UnderWay<'_> {
+    fn rest(&mut self, left: &Left<'_>) -> Rested {
         let until = left.until;
         let mut took = Duration::ZERO;
         loop {
             let ended = self.arrived();
             if !ended.is_empty() {
-                return Waited { ended, took, fuel: 0 };
+                return Rested::Waited(Waited { ended, took, fuel: 0 });
             }
             let timer = self.first_timer();
             if let Some((due, id)) = timer
@@ -232,20 +324,25 @@ impl OperationsOfCall for UnderWay<'_> {
             {
                 // One at a time, so that what a callback does is seen by the next one, as in a browser.
                 self.flying.remove(&id);
-                return Waited { ended: vec![Ended { id, result: Ok(Json::NULL.into()) }], took, fuel: 0 };
+                let ended = vec![Ended { id, result: Ok(Json::NULL.into()) }];
+                return Rested::Waited(Waited { ended, took, fuel: 0 });
             }
             if self.flying.is_empty() || until.is_over() {
-                return Waited::in_vain();
+                return Rested::Waited(Waited::in_vain());
             }
             if let Some((id, call)) = self.calls.pop_front() {
                 self.given.ledger.begun(id);
                 let Called { result, fuel, waited } = self.given.call(call, left);
                 self.inbox.put(Ended { id, result });
-                return Waited { ended: self.arrived(), took: took + waited, fuel };
+                return Rested::Waited(Waited { ended: self.arrived(), took: took + waited, fuel });
             }
-            if !self.held.is_empty() && self.rest_waits_for_held() {
+            if self.rest_waits_for_held() && !self.held.is_empty() {
                 self.decide(until);
                 continue;
+            }
+            if self.rest_waits_for_held() && !(self.later.is_empty() && self.tickets.is_empty()) {
+                self.lay_down();
+                return Rested::Sleep { took };
             }
             let before = Instant::now();
             until.wait(self.inbox.bell(), timer.map(|(due, _)| due));

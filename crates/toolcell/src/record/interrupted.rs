@@ -9,7 +9,7 @@ use super::{Beginning, OUTCOMES, RunRecord, Size, body};
 use crate::toolbox::{Toolbox, ToolboxError};
 
 /// How an attempt ends that came to its end, whatever that says of the tool.
-const WENT_WELL: [&str; 4] = ["returned", "passed", "failed", "unproven"];
+const WENT_WELL: [&str; 5] = ["returned", "asleep", "passed", "failed", "unproven"];
 
 /// Ends what processes began that are gone, as `interrupted`. Where the record was kept already, the line says what it
 /// does.
@@ -62,6 +62,7 @@ fn begun(interrupted: &Interrupted, at: Timestamp) -> RunRecord {
     RunRecord {
         run: interrupted.run.to_string(),
         action: text(|one| one.action),
+        resumes: None,
         caller: text(|one| one.caller),
         tool: None,
         name: text(|one| one.name),
