@@ -15,8 +15,9 @@ use crate::conversation::{End, MaySleep, Turn, wake};
 use crate::error::CallError;
 use crate::image::GUEST_DIGEST;
 use crate::instance::{Cell, Changes, LINE, fresh_line};
+use crate::json::Params;
 use crate::outcome::{LogLine, Outcome, Place, Reading, Report, Stop, Usage, Warning};
-use crate::sandbox::{Run, Sandbox, Script, inside, never_began, report};
+use crate::sandbox::{Prepared, Run, Sandbox, Script, inside, never_began, report};
 use crate::until::Until;
 
 /// The most memory that a call can have, in bytes: the ceiling of [`Budget::memory`].
@@ -279,6 +280,21 @@ impl CallSoFar<'_> {
 }
 
 impl Sandbox {
+    /// Calls a prepared tool likewise, and puts it to sleep where what it waits for says so
+    /// ([`OperationsOfCall::wait_or_sleep`](crate::OperationsOfCall::wait_or_sleep)).
+    ///
+    /// # Errors
+    /// `limit-invalid`, `busy`, `no-instance`. What the tool does is in the [`Report`].
+    pub fn call_or_sleep(
+        &self,
+        prepared: &Prepared,
+        params: &Params,
+        budget: &Budget,
+        run: &Run<'_>,
+    ) -> Result<Called, CallError> {
+        self.enter::<MaySleep>(prepared, params, budget, run).map(Called::from)
+    }
+
     /// Wakes a call in an instance of its own, with what it has left of its budget, and goes on with it. The operations that it waits
     /// for are those that [`Operations::start`](crate::Operations::start) gives.
     ///

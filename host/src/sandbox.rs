@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use wasmtime::{InstanceAllocationStrategy, PoolingAllocationConfig};
 
-use crate::asleep::{CallSoFar, Called, Rested};
+use crate::asleep::{CallSoFar, Rested};
 use crate::budget::Budget;
-use crate::conversation::{Awake, MaySleep, Patience, converse, describe, load};
+use crate::conversation::{Awake, Patience, converse, describe, load};
 use crate::error::{CallError, StartError};
 use crate::image::Image;
 use crate::instance::{Changes, Guest, Unusable};
@@ -262,22 +262,7 @@ impl Sandbox {
         }
     }
 
-    /// Calls a prepared tool likewise, and puts it to sleep where what it waits for says so
-    /// ([`OperationsOfCall::wait_or_sleep`](crate::OperationsOfCall::wait_or_sleep)).
-    ///
-    /// # Errors
-    /// `limit-invalid`, `busy`, `no-instance`. What the tool does is in the [`Report`].
-    pub fn call_or_sleep(
-        &self,
-        prepared: &Prepared,
-        params: &Params,
-        budget: &Budget,
-        run: &Run<'_>,
-    ) -> Result<Called, CallError> {
-        self.enter::<MaySleep>(prepared, params, budget, run).map(Called::from)
-    }
-
-    fn enter<P: Patience>(
+    pub(crate) fn enter<P: Patience>(
         &self,
         prepared: &Prepared,
         params: &Params,

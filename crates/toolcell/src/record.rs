@@ -8,18 +8,20 @@
 //! panics, and, where the process was killed, when the store is opened next, as `interrupted`.
 
 mod interrupted;
+mod words;
 
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolcell_host::{ENGINE_VERSION, Effects, GUEST_DIGEST, Outcome, Params, Report, Stop};
+use toolcell_host::{Effects, Outcome, Params, Report, Stop};
 use toolcell_store::audit::{Action, Attempt, Details, Digest, Failure};
 use toolcell_store::{Begun, Fault, RUN, Record, RecordError, RunEnd, RunId, UsageEvent};
 use toolcell_tool::{ToolId, ToolName};
 
 pub(crate) use interrupted::close_interrupted;
+use words::{outcome, used};
 
 use crate::operations::{Done, Ledger};
 use crate::permit::Permit;
@@ -388,31 +390,6 @@ impl Drop for Attempted<'_> {
             tracing::error!(run = self.record.run, %fault, "an attempt cannot be recorded");
         }
     }
-}
-
-/// How a tool ended, in the words of records.
-fn outcome(report: &Report) -> (&'static str, Option<Failure>) {
-    let failed = |code, message| Some(Failure { code, message: Some(message) });
-    match &report.outcome {
-        Outcome::Returned(_) => ("returned", None),
-        Outcome::Threw(thrown) => ("threw", failed("tool-failed", format!("{}: {}", thrown.name, thrown.message))),
-        Outcome::Stopped(stop) => ("stopped", failed(stop.code(), stop.to_string())),
-    }
-}
-
-fn used(report: &Report) -> Used {
-    Used {
-        fuel: report.usage.fuel,
-        load_fuel: report.usage.load_fuel,
-        memory_bytes: report.usage.memory as u64,
-        micros: micros(report.usage.duration),
-        guest: GUEST_DIGEST[..16].to_owned(),
-        engine: ENGINE_VERSION.to_owned(),
-    }
-}
-
-fn micros(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 fn body(record: &RunRecord) -> Vec<u8> {

@@ -16,7 +16,7 @@ use toolcell_tool::{Status, ToolId, ToolName};
 
 use crate::find::FindToolError;
 use crate::gate::{Context, Person, RESULT_WITHHELD};
-use crate::operations::{Done, Given, Planner, ReachError};
+use crate::operations::{Done, Planner, ReachError};
 use crate::params::{ParamsError, SchemaError};
 use crate::permit::{Denial, NotAdmitted, Permit, Purpose, Step, Subject};
 use crate::policy::{LimitError, Wanted};
@@ -25,9 +25,10 @@ use crate::record::{Attempted, Ended};
 use crate::request::{RequestError, RunTool};
 use crate::review::Seen;
 use crate::sleep::SleepError;
-use crate::toolbox::{Ready, Toolbox};
+use crate::toolbox::Toolbox;
 use crate::vet::Refusal;
 
+pub(crate) use enter::Admitted;
 use given::drawn;
 pub(crate) use given::{inward, key, since_1970, waiting};
 pub(crate) use within::{Called, Within};
@@ -243,16 +244,6 @@ impl From<NotAdmitted> for RunError {
             NotAdmitted::Fault(fault) => Self::Fault(fault),
         }
     }
-}
-
-/// A run that may begin.
-pub(crate) struct Admitted<'a> {
-    pub(crate) entry: Entry,
-    pub(crate) ready: Arc<Ready>,
-    pub(crate) permit: Permit,
-    /// The seed that was drawn for it.
-    pub(crate) random: Option<u64>,
-    pub(crate) given: Given<'a>,
 }
 
 /// What would happen if a tool was run: every step of the decision, and what comes of it.

@@ -11,100 +11,27 @@
 mod answers;
 mod error;
 mod seal;
+mod state;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolcell_host::{self as host, ENGINE_VERSION, GUEST_DIGEST, Params};
 use toolcell_store::audit::Action;
 use toolcell_store::{Access, Entry, Fault, RunId, Sleeping};
-use toolcell_tool::{Grants, ToolId, ToolName};
+use toolcell_tool::Grants;
 
 pub use error::SleepError;
+pub use state::{Asleep, ResumeRun, RunState, Sleeper, Ticket};
 
-use crate::function::FunctionFailed;
 use crate::operations::{Given, Held, Nobody, Pending, Planner};
 use crate::permit::{Permit, Purpose, Subject};
 use crate::record::{Attempted, Ended};
 use crate::request::RunTool;
-use crate::run::{Admitted, Ran, RunError, RunOptions};
+use crate::run::{Admitted, RunError, RunOptions};
 use crate::toolbox::Toolbox;
 use crate::ungranted;
-
-/// How a run got on that may be put to sleep.
-#[derive(Debug)]
-#[must_use = "a run that sleeps goes on when somebody wakes it"]
-pub enum RunState {
-    /// It took place.
-    Ended(Box<Ran>),
-    /// It is asleep.
-    Asleep(Asleep),
-}
-
-/// A run that was put to sleep.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asleep {
-    /// What it is woken by.
-    pub run: RunId,
-    /// The tool.
-    pub tool: ToolId,
-    /// Its name.
-    pub name: ToolName,
-    /// What nobody has decided about.
-    pub held: Vec<Held>,
-    /// Functions of the host that answer later.
-    pub tickets: Vec<Ticket>,
-    /// How many bytes of the store it takes.
-    pub bytes: u64,
-    /// The hash of the record of what happened until then.
-    pub record: Option<blake3::Hash>,
-}
-
-/// A function of the host that answers later.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Ticket {
-    /// The name of the function.
-    pub function: String,
-    /// The word that it answered with.
-    pub ticket: String,
-}
-
-/// A run that is asleep, as it stands in the store.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sleeper {
-    /// What it is woken by.
-    pub run: RunId,
-    /// The tool.
-    pub tool: ToolId,
-    /// Its name.
-    pub name: String,
-    /// Who runs it, and nobody else wakes it.
-    pub caller: String,
-    /// Since when it sleeps.
-    pub since: Timestamp,
-    /// How many bytes of the store it takes.
-    pub bytes: u64,
-}
-
-/// Asks for a run to be woken.
-#[derive(Debug, Clone, Default)]
-pub struct ResumeRun {
-    /// Which.
-    pub run: String,
-    /// What came of functions that answer later, by their tickets. What is missing is waited for further.
-    pub answers: BTreeMap<String, Result<Value, FunctionFailed>>,
-}
-
-impl ResumeRun {
-    /// Asks for this run to be woken, where no function answers.
-    #[must_use]
-    pub fn of(run: RunId) -> Self {
-        Self { run: run.to_string(), answers: BTreeMap::new() }
-    }
-}
 
 /// What a run is bound to, as the store says it.
 #[derive(Serialize, Deserialize)]
@@ -302,6 +229,10 @@ impl Toolbox {
         }
         let admitted = Admitted { entry, ready: Arc::clone(&ready), permit, random: kept.random, given };
         let called = self.wake_run(&admitted, &asleep);
+        if let Err(host::WakeError::Script | host::WakeError::Call(host::CallError::Busy { .. })) = &called {
+            // Nothing of it ran, so nothing of it is lost.
+            self.shelf()?.put_to_sleep(&row).map_err(SleepError::Bed)?;
+        }
         attempted.has_done(&admitted.given.ledger);
         self.rested(called.map_err(SleepError::Wake)?, row.run, admitted, attempted)
     }

@@ -125,30 +125,37 @@ function update(key, change, options) {
     const name = textOf(key, "the key of kv.update");
     if (typeof change !== "function") throw new TypeError("kv.update needs a function of the value");
     const ttl = ttlOf(options, "kv.update");
-
-    const attempt = () => {
-      start("kv.get", keyPayload(name), undefined, place, (answer) => {
-        const entry = readEntry(answer);
-        if (entry === undefined) reject(malformed("kv.get", place));
-        else afterThisTask(() => ask(entry === NOTHING ? undefined : entry));
-      }, reject);
-    };
-    const ask = (entry) => {
-      const next = new Promise((give) => give(change(entry === undefined ? undefined : entry.value)));
-      PromisePrototypeThen(PromisePrototypeThen(next, (value) => commit(entry, value)), undefined, reject);
-    };
-    const commit = (entry, value) => {
-      const writes = setWrite(name, value, ttl, "what the function of kv.update gave");
-      const payload = commitPayload(check(name, entry === undefined ? undefined : entry.version), writes);
-      start("kv.commit", payload, undefined, place, (answer) => {
-        const committed = readCommitted(answer);
-        if (committed === undefined) reject(malformed("kv.commit", place));
-        else if (committed) resolve(value);
-        else attempt();
-      }, reject);
-    };
-    attempt();
+    readAnew({ name, change, ttl, place, resolve, reject });
   });
+}
+
+// The steps of an update are functions of this module and what they need is handed on: closures that refer to each other
+// would be garbage that only a collection of cycles frees.
+
+function readAnew(the) {
+  const { name, place, reject } = the;
+  start("kv.get", keyPayload(name), undefined, place, (answer) => {
+    const entry = readEntry(answer);
+    if (entry === undefined) reject(malformed("kv.get", place));
+    else afterThisTask(() => change(the, entry === NOTHING ? undefined : entry));
+  }, reject);
+}
+
+function change(the, entry) {
+  const next = new Promise((give) => give(the.change(entry === undefined ? undefined : entry.value)));
+  PromisePrototypeThen(PromisePrototypeThen(next, (value) => write(the, entry, value)), undefined, the.reject);
+}
+
+function write(the, entry, value) {
+  const { name, ttl, place, resolve, reject } = the;
+  const writes = setWrite(name, value, ttl, "what the function of kv.update gave");
+  const payload = commitPayload(check(name, entry === undefined ? undefined : entry.version), writes);
+  start("kv.commit", payload, undefined, place, (answer) => {
+    const committed = readCommitted(answer);
+    if (committed === undefined) reject(malformed("kv.commit", place));
+    else if (committed) resolve(value);
+    else readAnew(the);
+  }, reject);
 }
 
 function readEntry(answer) {

@@ -2773,7 +2773,7 @@
         return blitBuffer(utf16leToBytes(string, buf.length - offset), buf, offset, length);
       }
       __name(ucs2Write, "ucs2Write");
-      Buffer3.prototype.write = /* @__PURE__ */ __name(function write3(string, offset, length, encoding) {
+      Buffer3.prototype.write = /* @__PURE__ */ __name(function write4(string, offset, length, encoding) {
         if (offset === void 0) {
           encoding = "utf8";
           length = this.length;
@@ -9578,8 +9578,8 @@
       commit(changes) {
         return request("kv.commit", () => changesPayload(changes), void 0, readCommitted);
       },
-      update(key, change, options = void 0) {
-        return update(key, change, options);
+      update(key, change2, options = void 0) {
+        return update(key, change2, options);
       }
     });
   }
@@ -9640,12 +9640,12 @@
     return commitPayload(checked, sets + (sets !== "" && deletes !== "" ? "," : "") + deletes);
   }
   __name(changesPayload, "changesPayload");
-  function joined2(items, name, write3) {
+  function joined2(items, name, write4) {
     if (items === void 0) return "";
     if (!ArrayIsArray(items)) throw new TypeError2("`" + name + "` of kv.commit must be an array");
     let text2 = "";
     for (let index = 0; index < items.length; index++) {
-      text2 += (index > 0 ? "," : "") + write3(items[index], "`" + name + "` of kv.commit at " + index);
+      text2 += (index > 0 ? "," : "") + write4(items[index], "`" + name + "` of kv.commit at " + index);
     }
     return text2;
   }
@@ -9655,37 +9655,42 @@
     return item;
   }
   __name(itemOf, "itemOf");
-  function update(key, change, options) {
+  function update(key, change2, options) {
     const place2 = here(update);
     return new Promise2((resolve, reject) => {
       const name = textOf2(key, "the key of kv.update");
-      if (typeof change !== "function") throw new TypeError2("kv.update needs a function of the value");
+      if (typeof change2 !== "function") throw new TypeError2("kv.update needs a function of the value");
       const ttl = ttlOf(options, "kv.update");
-      const attempt2 = /* @__PURE__ */ __name(() => {
-        start("kv.get", keyPayload(name), void 0, place2, (answer) => {
-          const entry = readEntry(answer);
-          if (entry === void 0) reject(malformed("kv.get", place2));
-          else afterThisTask(() => ask(entry === NOTHING ? void 0 : entry));
-        }, reject);
-      }, "attempt");
-      const ask = /* @__PURE__ */ __name((entry) => {
-        const next = new Promise2((give) => give(change(entry === void 0 ? void 0 : entry.value)));
-        PromisePrototypeThen(PromisePrototypeThen(next, (value) => commit(entry, value)), void 0, reject);
-      }, "ask");
-      const commit = /* @__PURE__ */ __name((entry, value) => {
-        const writes = setWrite(name, value, ttl, "what the function of kv.update gave");
-        const payload = commitPayload(check(name, entry === void 0 ? void 0 : entry.version), writes);
-        start("kv.commit", payload, void 0, place2, (answer) => {
-          const committed = readCommitted(answer);
-          if (committed === void 0) reject(malformed("kv.commit", place2));
-          else if (committed) resolve(value);
-          else attempt2();
-        }, reject);
-      }, "commit");
-      attempt2();
+      readAnew({ name, change: change2, ttl, place: place2, resolve, reject });
     });
   }
   __name(update, "update");
+  function readAnew(the) {
+    const { name, place: place2, reject } = the;
+    start("kv.get", keyPayload(name), void 0, place2, (answer) => {
+      const entry = readEntry(answer);
+      if (entry === void 0) reject(malformed("kv.get", place2));
+      else afterThisTask(() => change(the, entry === NOTHING ? void 0 : entry));
+    }, reject);
+  }
+  __name(readAnew, "readAnew");
+  function change(the, entry) {
+    const next = new Promise2((give) => give(the.change(entry === void 0 ? void 0 : entry.value)));
+    PromisePrototypeThen(PromisePrototypeThen(next, (value) => write3(the, entry, value)), void 0, the.reject);
+  }
+  __name(change, "change");
+  function write3(the, entry, value) {
+    const { name, ttl, place: place2, resolve, reject } = the;
+    const writes = setWrite(name, value, ttl, "what the function of kv.update gave");
+    const payload = commitPayload(check(name, entry === void 0 ? void 0 : entry.version), writes);
+    start("kv.commit", payload, void 0, place2, (answer) => {
+      const committed = readCommitted(answer);
+      if (committed === void 0) reject(malformed("kv.commit", place2));
+      else if (committed) resolve(value);
+      else readAnew(the);
+    }, reject);
+  }
+  __name(write3, "write");
   function readEntry(answer) {
     if (answer === null) return NOTHING;
     const value = own(answer, "value");

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 
 use serde_json::{Value, json};
 use toolcell::store::Sleeping;
 use toolcell::{
     Asleep, Choice, Effects, Function, FunctionFailed, FunctionReply, Functions, Held, Planner, Ran, ResumeRun,
-    RunError, RunOptions, RunRecord, RunState, Toolbox,
+    RunError, RunOptions, RunRecord, RunState, Toolbox, WhenFull,
 };
 
 use super::loopback::Loopback;
@@ -285,6 +285,34 @@ fn what_is_in_flight_is_waited_for_and_not_made_again() {
     assert_eq!(server.lines(), ["GET /first", "GET /second"]);
 }
 
+/// Says that it was asked, and then keeps the run waiting.
+struct Slow(Barrier);
+
+impl Planner for Slow {
+    fn choose(&self, held: &[Held]) -> Vec<Choice> {
+        self.0.wait();
+        self.0.wait();
+        vec![Choice::Do; held.len()]
+    }
+}
+
+#[test]
+fn a_run_for_which_there_is_no_room_sleeps_on() {
+    let host = host().slots(1);
+    make(&host, "note", NOTE);
+    let asleep = asleep(begin(&host, "note", &saying(Choice::Later)));
+    let slow = Arc::new(Slow(Barrier::new(2)));
+    let plan = Some(Arc::clone(&slow) as Arc<dyn Planner>);
+    std::thread::scope(|scope| {
+        scope.spawn(|| ended(begin(&host, "note", &RunOptions { plan, ..RunOptions::default() })));
+        slow.0.wait();
+        let impatient = RunOptions { when_full: WhenFull::Refuse, ..saying(Choice::Do) };
+        assert_eq!(code(host.toolbox().resume(&ResumeRun::of(asleep.run), &impatient)), "busy");
+        slow.0.wait();
+    });
+    ended(wake(host.toolbox(), &asleep, Choice::Do)).value().unwrap();
+}
+
 #[test]
 fn a_run_is_collected_that_nobody_wakes() {
     let host = host();
@@ -390,4 +418,16 @@ fn after_two_hundred_calls_a_run_sleeps_in_24_kib() {
     assert_eq!(record.done.unwrap().effects.len(), 201);
     assert!(asleep.bytes <= 24 << 10, "{} bytes", asleep.bytes);
     assert_eq!(value(&ended(wake(&host.another(), &asleep, Choice::Do))), json!(49 * 25 + 50 + 125));
+}
+
+#[test]
+fn updates_leave_nothing_in_memory_that_would_be_kept_asleep() {
+    let host = host();
+    let code = "const execute = async () => { for (let i = 0; i < 100; i++) await kv.update('n', (n = 0) => n + 1); \
+                const n = await kv.get('n'); await kv.delete('n'); return n }";
+    make(&host, "counts", code);
+    let options = RunOptions { plan: Some(Arc::new(DeletesLater)), ..RunOptions::default() };
+    let asleep = asleep(begin(&host, "counts", &options));
+    assert!(asleep.bytes <= 24 << 10, "{} bytes", asleep.bytes);
+    assert_eq!(value(&ended(wake(&host.another(), &asleep, Choice::Do))), json!(100));
 }

@@ -2,13 +2,28 @@
 //!
 //! Invariant: what it runs with is what it was admitted with.
 
-use toolcell_host::{Asleep, CallError, Called, Report, Run, WakeError};
+use std::sync::Arc;
 
-use super::{Admitted, key, since_1970};
+use toolcell_host::{Asleep, CallError, Called, Report, Run, WakeError};
+use toolcell_store::Entry;
+
+use super::{key, since_1970};
 use crate::cell::Code;
+use crate::operations::Given;
+use crate::permit::Permit;
 use crate::receipt::Recording;
-use crate::toolbox::Toolbox;
+use crate::toolbox::{Ready, Toolbox};
 use crate::ungranted;
+
+/// A run that may begin.
+pub(crate) struct Admitted<'a> {
+    pub(crate) entry: Entry,
+    pub(crate) ready: Arc<Ready>,
+    pub(crate) permit: Permit,
+    /// The seed that was drawn for it.
+    pub(crate) random: Option<u64>,
+    pub(crate) given: Given<'a>,
+}
 
 impl Toolbox {
     /// Calls a stored tool. Where it gets a receipt, what it is given and leaves is noted, before anything is added to that.
