@@ -88,7 +88,10 @@ fn no_receipt_takes_the_place_of_a_file() {
     let done = on(&desk, &["--json", "run", "dice", "sides=2", "--receipt", "$taken"]);
     refused(&done, 4, "file-exists");
     assert_eq!(fs::read_to_string(desk.folder.path().join("taken")).unwrap(), "mine");
-    refused(&on(&desk, &["--json", "run", "dice", "sides=2", "--receipt", "$none/receipt"]), 4, "file-not-found");
+    let nowhere = on(&desk, &["--json", "run", "dice", "sides=2", "--receipt", "$none/receipt"]);
+    refused(&nowhere, 4, "file-not-found");
+    let said = nowhere.out.clone() + &nowhere.err;
+    assert!(said.contains("there is no such folder"), "{said}");
     // Nothing ran, and nothing is left.
     assert!(!on(&desk, &["audit", "--action", "run_dynamic_tool"]).out.contains("dice"));
     refused(&on(&desk, &["--json", "run", "nobody", "--receipt", "$receipt"]), 4, "tool-not-found");

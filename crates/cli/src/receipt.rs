@@ -34,6 +34,10 @@ impl<'a> Place<'a> {
         let opened = options.write(true).create_new(true).mode(0o600).open(&part);
         let file = opened.map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => taken(&part),
+            ErrorKind::NotFound => {
+                let message = format!("{} cannot be written: there is no such folder", path.display());
+                Failure::said("file-not-found", message, "name a file in a folder that is there")
+            }
             _ => failed(path)(error),
         })?;
         Ok(Self { path, part, file })

@@ -13,6 +13,7 @@ mod front;
 mod hosts;
 mod members;
 mod pages;
+mod probes;
 mod refusal;
 mod sessions;
 #[cfg(test)]
@@ -20,7 +21,6 @@ mod tests;
 mod wire;
 
 use std::convert::Infallible;
-use std::fmt;
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
@@ -43,9 +43,9 @@ use self::body::Answer;
 use self::front::Front;
 use self::wire::{Activity, Wire};
 use crate::calls::Calls;
-use crate::principal::Principal;
 
 pub use self::bearers::{Bearer, Bearers, BearersError, Share, Tokens};
+pub use self::probes::Probes;
 
 /// How long accepting rests where the machine has nothing left to accept with.
 const REST: Duration = Duration::from_millis(50);
@@ -110,18 +110,6 @@ pub struct Times {
     pub session: Duration,
     /// A request in a session may run with nobody to hear its answer; 10 s. Clients come back after 3.
     pub unheard: Duration,
-}
-
-type Ready = dyn Fn() -> Result<(), String> + Send + Sync;
-type Metrics = dyn Fn() -> String + Send + Sync;
-type Refused = dyn Fn(&Principal, &'static str, String) + Send + Sync;
-
-/// How the server is, for who asks.
-#[derive(Clone, Default)]
-pub struct Probes {
-    ready: Option<Arc<Ready>>,
-    metrics: Option<Arc<Metrics>>,
-    refused: Option<Arc<Refused>>,
 }
 
 /// Why nothing is served.
@@ -219,50 +207,6 @@ impl HttpConfig {
             Some(origin) => Err(HttpError::Origin(origin.clone())),
             None => Ok(()),
         }
-    }
-}
-
-impl Probes {
-    /// With what says whether requests should come, and if not, why.
-    #[must_use]
-    pub fn with_ready(mut self, ready: impl Fn() -> Result<(), String> + Send + Sync + 'static) -> Self {
-        self.ready = Some(Arc::new(ready));
-        self
-    }
-
-    /// With what counts, in the text format of Prometheus.
-    #[must_use]
-    pub fn with_metrics(mut self, metrics: impl Fn() -> String + Send + Sync + 'static) -> Self {
-        self.metrics = Some(Arc::new(metrics));
-        self
-    }
-
-    /// With who hears of requests that are refused before the protocol sees them: of whom, the code, and why. Those of nobody
-    /// that is known are not told.
-    #[must_use]
-    pub fn with_refused(mut self, refused: impl Fn(&Principal, &'static str, String) + Send + Sync + 'static) -> Self {
-        self.refused = Some(Arc::new(refused));
-        self
-    }
-
-    fn refused(&self, principal: &Principal, code: &'static str, why: String) {
-        if let Some(refused) = &self.refused {
-            refused(principal, code, why);
-        }
-    }
-
-    fn ready(&self) -> Result<(), String> {
-        self.ready.as_ref().map_or(Ok(()), |ready| ready())
-    }
-
-    fn metrics(&self) -> String {
-        self.metrics.as_ref().map_or_else(String::new, |metrics| metrics())
-    }
-}
-
-impl fmt::Debug for Probes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Probes").finish_non_exhaustive()
     }
 }
 

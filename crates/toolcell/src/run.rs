@@ -3,32 +3,29 @@
 //! Invariant: each attempt leaves one record and one audit line, also where a line returns early.
 
 mod enter;
+mod error;
 mod given;
 mod within;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use toolcell_host::{CallError, CancelToken, Json, Outcome, PartialSink, Report, Stop, Thrown, WhenFull};
+use toolcell_host::{CancelToken, Json, Outcome, PartialSink, Report, WhenFull};
+use toolcell_store::Entry;
 use toolcell_store::audit::Action;
-use toolcell_store::{Entry, Fault, RecordError};
 use toolcell_tool::{Status, ToolId, ToolName};
 
-use crate::find::FindToolError;
-use crate::gate::{Context, Person, RESULT_WITHHELD};
-use crate::operations::{Done, Planner, ReachError};
-use crate::params::{ParamsError, SchemaError};
-use crate::permit::{Denial, NotAdmitted, Permit, Purpose, Step, Subject};
-use crate::policy::{LimitError, Wanted};
+use crate::gate::{Context, Person};
+use crate::operations::{Done, Planner};
+use crate::permit::{NotAdmitted, Permit, Purpose, Step, Subject};
+use crate::policy::Wanted;
 use crate::receipt::{Receipt, Recording, Signer};
 use crate::record::{Attempted, Ended};
-use crate::request::{RequestError, RunTool};
+use crate::request::RunTool;
 use crate::review::Seen;
-use crate::sleep::SleepError;
 use crate::toolbox::Toolbox;
-use crate::vet::Refusal;
 
 pub(crate) use enter::Admitted;
+pub use error::{Failed, RunError};
 use given::drawn;
 pub(crate) use given::{inward, key, since_1970, waiting};
 pub(crate) use within::{Called, Within};
@@ -119,129 +116,6 @@ impl Ran {
             Outcome::Returned(value) => Ok(value.as_ref()),
             Outcome::Threw(thrown) => Err(Failed::Threw(thrown.clone())),
             Outcome::Stopped(stop) => Err(Failed::Stopped(stop.clone())),
-        }
-    }
-}
-
-/// A tool ran and did not return.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Failed {
-    /// It threw.
-    #[error("{}: {}", .0.name, .0.message)]
-    Threw(Thrown),
-    /// It was ended.
-    #[error("{0}")]
-    Stopped(Stop),
-}
-
-impl Failed {
-    /// The stable code.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Threw(_) => "tool-failed",
-            Self::Stopped(stop) => stop.code(),
-        }
-    }
-}
-
-/// Why a tool did not run.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// The request cannot be meant so.
-    #[error(transparent)]
-    Request(#[from] RequestError),
-    /// There is no such tool.
-    #[error(transparent)]
-    Find(#[from] FindToolError),
-    /// What the tool declares that it takes contradicts itself.
-    #[error(transparent)]
-    Schema(#[from] SchemaError),
-    /// The parameters are not what the tool takes.
-    #[error(transparent)]
-    Params(#[from] ParamsError),
-    /// The limits that were asked for cannot be had.
-    #[error(transparent)]
-    Limit(#[from] LimitError),
-    /// The analysis refuses the stored source.
-    #[error("{0}")]
-    Unsafe(Refusal),
-    /// The policy, a gate or a person does not let it run, or does not let its result through.
-    #[error(transparent)]
-    Denied(#[from] Denial),
-    /// It ran, and a gate that failed keeps back what came of it.
-    #[error(transparent)]
-    Withheld(Denial),
-    /// What it is granted cannot be had.
-    #[error(transparent)]
-    Reach(#[from] ReachError),
-    /// The sandbox did not take the call.
-    #[error(transparent)]
-    Call(#[from] CallError),
-    /// It was to get a receipt, and nothing can sign one.
-    #[error("a receipt is signed with the key of a store, and this toolbox has none")]
-    NoReceiptKey,
-    /// The store fails, or what it holds is damaged.
-    #[error(transparent)]
-    Fault(#[from] Fault),
-    /// It does not fall asleep, or does not wake up.
-    #[error(transparent)]
-    Sleep(SleepError),
-    /// It ran, and that could not be recorded.
-    #[error("the tool ran, and that cannot be recorded: {0}")]
-    Unrecorded(RecordError),
-}
-
-impl RunError {
-    /// The stable code of this error.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Request(error) => error.code(),
-            Self::Find(error) => error.code(),
-            Self::Schema(error) => error.code(),
-            Self::Params(error) => error.code(),
-            Self::Limit(error) => error.code(),
-            Self::Unsafe(_) => "safety-check-failed",
-            Self::Denied(_) => "permission-denied",
-            Self::Withheld(_) => RESULT_WITHHELD,
-            Self::Reach(error) => error.code(),
-            Self::NoReceiptKey => "receipt-no-key",
-            Self::Call(error) => error.code(),
-            Self::Fault(error) => error.code(),
-            Self::Sleep(error) => error.code(),
-            Self::Unrecorded(error) => error.code(),
-        }
-    }
-
-    /// What to do next.
-    #[must_use]
-    pub fn hint(&self) -> Cow<'_, str> {
-        match self {
-            Self::Request(error) => error.hint().into(),
-            Self::Find(error) => error.hint().into(),
-            Self::Schema(error) => error.hint().into(),
-            Self::Params(error) => error.hint().into(),
-            Self::Limit(error) => error.hint().into(),
-            Self::Unsafe(refusal) => refusal.hint().into(),
-            Self::Denied(denial) | Self::Withheld(denial) => denial.hint.as_str().into(),
-            Self::Reach(error) => error.hint().into(),
-            Self::NoReceiptKey => "open the toolbox with a store, or run the tool without a receipt".into(),
-            Self::Call(error) => error.hint().into(),
-            Self::Fault(error) => error.hint().into(),
-            Self::Sleep(error) => error.hint(),
-            Self::Unrecorded(error) => error.hint().into(),
-        }
-    }
-}
-
-impl From<NotAdmitted> for RunError {
-    fn from(error: NotAdmitted) -> Self {
-        match error {
-            NotAdmitted::Denied(denial) => Self::Denied(denial),
-            NotAdmitted::Params(error) => Self::Params(error),
-            NotAdmitted::Fault(fault) => Self::Fault(fault),
         }
     }
 }
