@@ -14,6 +14,7 @@ mod command_line_mcp_config;
 mod command_line_policy;
 mod command_line_proof;
 mod command_line_receipt;
+mod command_line_record;
 mod command_line_shell;
 mod command_line_store;
 mod command_line_tools;

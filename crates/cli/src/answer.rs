@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use toolcell::{Lang, LogBody, Outcome, Report, Stop, Thrown, UsageBody, WarningBody, headline};
+use toolcell::{Effects, Lang, LogBody, Outcome, Report, Stop, Thrown, UsageBody, WarningBody, headline};
 
 /// The answer to one request.
 #[derive(Debug, Serialize)]
@@ -43,6 +43,9 @@ pub(crate) struct ErrorBody {
     stack: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
+    /// How far a stored tool changed the world all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effects: Option<Effects>,
 }
 
 /// What a run left behind, however it ended.
@@ -58,7 +61,12 @@ impl ErrorBody {
     /// A request that was not run.
     pub(crate) fn refusal(code: &'static str, message: String, hint: Option<&str>) -> Self {
         let hint = hint.map(str::to_owned);
-        Self { code, name: None, message, line: None, column: None, stack: None, hint }
+        Self { code, name: None, message, line: None, column: None, stack: None, hint, effects: None }
+    }
+
+    /// The same of a stored tool that was to run.
+    pub(crate) fn with_effects(self, effects: Effects) -> Self {
+        Self { effects: Some(effects), ..self }
     }
 
     /// The same with a line and a column of the source.
@@ -76,6 +84,7 @@ impl ErrorBody {
             column: thrown.column,
             stack: Some(thrown.stack),
             hint: None,
+            effects: None,
         }
     }
 }
@@ -145,6 +154,12 @@ impl Answer {
             }
         }
         answer
+    }
+
+    /// The same of a stored tool.
+    pub(crate) fn with_effects(mut self, effects: Effects) -> Self {
+        self.error = self.error.map(|error| error.with_effects(effects));
+        self
     }
 
     /// One line of JSON.

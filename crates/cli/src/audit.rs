@@ -1,4 +1,6 @@
-//! `audit`: shows what was tried, and whether the log of it is as it was written.
+//! `audit`: shows what was tried, what is kept of a run, and whether the log is as it was written.
+
+mod record;
 
 use std::path::Path;
 
@@ -17,6 +19,7 @@ use crate::progress::during;
 pub(crate) fn run(args: &AuditArgs, dir: &Path, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
     let store = Store::open_existing(dir, &Settings::default())?;
     match &args.command {
+        Some(AuditCommand::Record { run }) => record::show(&store, run.as_deref(), json, streams),
         Some(AuditCommand::Verify { head }) => verify(&store, head.as_ref(), json, streams),
         None => show(&store, args, json, streams),
     }

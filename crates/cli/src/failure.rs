@@ -173,7 +173,10 @@ impl Failure {
         let body = ErrorBody::refusal(self.code(), self.message(), self.hint().as_deref());
         match self {
             Self::Exec(error) => body.at(error.place()),
-            Self::Operation(operation) => body.at(operation.place()),
+            Self::Operation(operation) => match operation.effects() {
+                Some(effects) => body.at(operation.place()).with_effects(effects),
+                None => body.at(operation.place()),
+            },
             _ => body,
         }
     }

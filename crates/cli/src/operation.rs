@@ -5,7 +5,8 @@
 use std::borrow::Cow;
 
 use toolcell::{
-    CreateError, DeleteError, Lang, ListToolsError, ReflectError, RetireError, RunError, ShowError, VerifyError,
+    CreateError, DeleteError, Effects, Lang, ListToolsError, ReflectError, RetireError, RunError, ShowError,
+    VerifyError,
 };
 
 use crate::exit::Exit;
@@ -81,6 +82,14 @@ impl Operation {
         }
     }
 
+    /// How far a tool that was to run changed the world all the same.
+    pub(crate) fn effects(&self) -> Option<Effects> {
+        match self {
+            Self::Run(error) | Self::Interrupted(error) => Some(error.effects()),
+            _ => None,
+        }
+    }
+
     /// What is known of it, without what it is called.
     pub(crate) fn message(&self) -> String {
         match self {
@@ -124,6 +133,7 @@ pub(crate) fn exit_of(code: &str) -> Exit {
         | "status-illegal"
         | "file-not-found"
         | "run-not-asleep"
+        | "record-not-found"
         | "file-exists"
         | "not-trusted"
         | "client-entry-taken"

@@ -290,10 +290,10 @@ impl Body {
     fn of(mut ran: Ran) -> Self {
         let (tool, name, suppressed) = (ran.tool.to_string(), ran.name.to_string(), ran.suppressed);
         let (record, revised_by) = (ran.record.map(|hash| hash.to_string()), ran.revised_by.take());
-        let done = ran.done.take();
+        let (done, effects) = (ran.done.take(), ran.effects);
         let deprecated = ran.deprecated.as_ref().map(DeprecationBody::from);
         let (report, context) = seen(ran);
-        let answer = Answer::of(None, report);
+        let answer = Answer::of(None, report).with_effects(effects);
         Self { tool, name, answer, record, context, suppressed, revised_by, done, plan: None, deprecated }
     }
 }

@@ -5,7 +5,7 @@
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use toolcell::{Failed, Lang, Ran};
+use toolcell::{Effects, Failed, Lang, Ran};
 
 use crate::operation::Operation;
 use crate::schema::fit;
@@ -22,13 +22,15 @@ pub(crate) struct Failure {
     pub(crate) text: String,
     /// What to do next.
     pub(crate) hint: String,
+    /// How far a tool changed the world all the same, where one was to run.
+    pub(crate) effects: Option<Effects>,
     /// What somebody has to settle before it can be otherwise.
     pub(crate) pending: Option<Value>,
 }
 
 impl Failure {
     pub(crate) fn new(code: &'static str, text: String, hint: impl Into<String>) -> Self {
-        Self { code, text, hint: hint.into(), pending: None }
+        Self { code, text, hint: hint.into(), effects: None, pending: None }
     }
 
     /// A failure of the server's own, in the words of the contract.
@@ -55,13 +57,21 @@ pub(crate) fn done(operation: Operation, text: String, body: &impl Serialize) ->
 
 /// The answer of an operation that was not done.
 pub(crate) fn failed(failure: Failure) -> CallToolResult {
-    let Failure { code, text, hint, pending } = failure;
+    let Failure { code, text, hint, effects, pending } = failure;
     let mut told = format!("code: {code}");
     if !hint.is_empty() {
         told.push_str("\nhint: ");
         told.push_str(&hint);
     }
     let mut error = json!({"code": code, "hint": hint});
+    if let Some(effects) = effects {
+        error["effects"] = effects.name().into();
+        // Who tries again should know what happened already.
+        if effects != Effects::None {
+            told.push_str("\neffects: ");
+            told.push_str(effects.name());
+        }
+    }
     if let Some(pending) = pending {
         error["pending"] = pending;
     }
@@ -75,7 +85,7 @@ pub(crate) fn ran(ran: &Ran, lang: Lang) -> CallToolResult {
     let text = ran.to_text(lang);
     match ran.body() {
         Ok(body) => done(Operation::Run, text, &body),
-        Err(error) => failed(Failure::new(error.code(), text, hint(&error))),
+        Err(error) => failed(Failure { effects: Some(ran.effects), ..Failure::new(error.code(), text, hint(&error)) }),
     }
 }
 

@@ -217,6 +217,7 @@ impl Call {
     /// Why a run did not take place, and what settles it where it waits for somebody.
     fn refused(&self, error: &RunError) -> Failure {
         let mut failure = failure(error, self.lang());
+        failure.effects = Some(error.effects());
         let RunError::Denied(denial) = error else { return failure };
         if let Some(Waiting::Approval(tool)) = denial.waits() {
             let place = self.tenant.toolbox.store().map(|store| store.path().display().to_string());

@@ -6,16 +6,21 @@
 //! Writers wait at a file lock before they come to SQLite, whose own waiting is a poll with pauses of up to a tenth of a
 //! second: a dozen processes that create tools at once would starve one another.
 
+mod transaction;
+
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, OpenFlags};
 
 use crate::directory::{Access, Directory, FORMAT, OpenError};
 use crate::error::Fault;
 use crate::upgrade::{format, make_tables, upgrade};
 use crate::wait::{PATIENCE, lock_within};
+
+pub(crate) use transaction::{Reached, Unwritten};
+use transaction::{only_reads, say, transact};
 
 /// The file.
 pub(crate) const FILE: &str = "index.sqlite";
@@ -147,7 +152,16 @@ impl Index {
         durability: Durability,
         work: impl FnOnce(&Connection) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.writer()?.write(durability, work)
+        self.write_or_say(durability, work).map_err(|unwritten| unwritten.error)
+    }
+
+    /// The same, which says how far it got where it failed.
+    pub(crate) fn write_or_say<T, E: From<Fault>>(
+        &self,
+        durability: Durability,
+        work: impl FnOnce(&Connection) -> Result<T, E>,
+    ) -> Result<T, Unwritten<E>> {
+        self.writer().map_err(Unwritten::nothing)?.write(durability, work)
     }
 
     /// Writes all that `take` gives once this thread may write, in one transaction, and hands it to `done` with what
@@ -166,6 +180,7 @@ impl Index {
         let batch = take();
         if !batch.is_empty() {
             let written = writer.write(durability, |connection| work(connection, &batch));
+            let written = written.map_err(|unwritten| unwritten.error);
             done(batch, written);
         }
     }
@@ -202,24 +217,26 @@ impl Writer {
         &mut self,
         durability: Durability,
         work: impl FnOnce(&Connection) -> Result<T, E>,
-    ) -> Result<T, E> {
-        lock_within(&self.queue, PATIENCE, std::fs::File::try_lock).map_err(Fault::disk("writer"))?;
+    ) -> Result<T, Unwritten<E>> {
+        let queued = lock_within(&self.queue, PATIENCE, std::fs::File::try_lock).map_err(Fault::disk("writer"));
+        queued.map_err(Unwritten::nothing)?;
         let done = self.transact(durability, work);
         // A lock that cannot be given up would hold up everybody; it goes with the process at the latest.
-        self.queue.unlock().map_err(Fault::disk("writer"))?;
-        done
+        let given_up = self.queue.unlock().map_err(Fault::disk("writer"));
+        let value = done?;
+        given_up.map(|()| value).map_err(|fault| Unwritten { error: fault.into(), reached: Reached::All })
     }
 
     fn transact<T, E: From<Fault>>(
         &mut self,
         durability: Durability,
         work: impl FnOnce(&Connection) -> Result<T, E>,
-    ) -> Result<T, E> {
+    ) -> Result<T, Unwritten<E>> {
         let connection = if let Some(connection) = self.connection.take() {
             connection
         } else {
             self.told = None;
-            connect(&self.path, Source::Shared).map_err(Fault::from)?
+            connect(&self.path, Source::Shared).map_err(Fault::from).map_err(Unwritten::nothing)?
         };
         let done = transact(&connection, &mut self.told, durability, work);
         if done.is_ok() || connection.is_autocommit() && !only_reads(&connection) {
@@ -227,42 +244,6 @@ impl Writer {
         }
         done
     }
-}
-
-fn transact<T, E: From<Fault>>(
-    connection: &Connection,
-    told: &mut Option<Durability>,
-    durability: Durability,
-    work: impl FnOnce(&Connection) -> Result<T, E>,
-) -> Result<T, E> {
-    if told.take() != Some(durability) {
-        let synchronous = match durability {
-            Durability::Synced => "PRAGMA synchronous = FULL",
-            Durability::Unsynced => "PRAGMA synchronous = NORMAL",
-        };
-        connection.execute_batch(synchronous).map_err(Fault::from)?;
-    }
-    *told = Some(durability);
-    say(connection, "BEGIN IMMEDIATE").map_err(Fault::from)?;
-    let value = work(connection).and_then(|value| {
-        say(connection, "COMMIT").map_err(Fault::from)?;
-        Ok(value)
-    });
-    if value.is_err() && !connection.is_autocommit() {
-        // Where even this fails the connection is not used again.
-        let _ = say(connection, "ROLLBACK");
-    }
-    value
-}
-
-/// Begins or ends a transaction. The statement is compiled once for each connection.
-fn say(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
-    connection.prepare_cached(statement)?.execute([]).map(|_| ())
-}
-
-fn only_reads(connection: &Connection) -> bool {
-    let begun = connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK");
-    begun.is_err_and(|error| error.sqlite_error_code() == Some(ErrorCode::ReadOnly))
 }
 
 /// A connection to an index that has tables.

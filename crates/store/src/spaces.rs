@@ -15,6 +15,7 @@ use rusqlite::OptionalExtension as _;
 use toolcell_tool::{KvGrant, SpaceName};
 
 use crate::error::Fault;
+use crate::index::{Reached, Unwritten};
 use crate::store::{Store, parsed};
 
 pub(crate) use care::{agree, expired, forget_expired, recount};
@@ -175,7 +176,7 @@ impl Store {
     ///
     /// # Errors
     /// `kv-key`, `kv-value-too-large`, `kv-quota`, `kv-too-many`, `store-read-only`, and those of the disk: nothing is written
-    /// then.
+    /// then, but for [`SpaceError::Unsure`] and [`SpaceError::Written`].
     pub fn space_commit(
         &self,
         space: &SpaceName,
@@ -188,12 +189,17 @@ impl Store {
         if writes.is_empty() {
             return Ok(self.index.read(|transaction| commit::holds(transaction, space, checks, now))?);
         }
-        self.index.write(self.settings.durability, |transaction| {
+        let committed = self.index.write_or_say(self.settings.durability, |transaction| {
             let holds = commit::holds(transaction, space, checks, now)?;
             if holds {
                 commit::write(transaction, space, writes, limits, now)?;
             }
             Ok(holds)
+        });
+        committed.map_err(|Unwritten { error, reached }| match (error, reached) {
+            (SpaceError::Fault(fault), Reached::Commit) => SpaceError::Unsure(fault),
+            (SpaceError::Fault(fault), Reached::All) => SpaceError::Written(fault),
+            (error, _) => error,
         })
     }
 

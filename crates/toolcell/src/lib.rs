@@ -77,7 +77,7 @@ pub use function::{Function, FunctionError, FunctionFailed, FunctionReply, Funct
 pub use gate::{Answer, Context, Gates, Person, Question, Revision, Verdict, Waiting};
 pub use ledger::{LedgerLine, Sums};
 pub use list::{ListToolsError, Listed};
-pub use operations::{Choice, Done, Effect, Held, Planner, ReachError, SecretSource};
+pub use operations::{BodyEnd, Choice, Done, Effect, Held, Planner, ReachError, Received, SecretSource};
 pub use params::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError};
 pub use permit::{Denial, Permit, Step};
 pub use policy::{Policy, PolicyFile, Wanted};

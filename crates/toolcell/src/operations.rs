@@ -28,7 +28,7 @@ use toolcell_host::{Grant, Operations, OperationsOfCall};
 use toolcell_store::Store;
 use toolcell_tool::{Grants, KvGrant};
 
-pub use done::{Done, Effect};
+pub use done::{BodyEnd, Done, Effect, Received};
 pub use plan::{Choice, Held, Planner};
 pub use reach::{ReachError, SecretSource};
 

@@ -9,7 +9,7 @@ mod within;
 
 use std::sync::Arc;
 
-use toolcell_host::{CancelToken, Json, Outcome, PartialSink, Report, WhenFull};
+use toolcell_host::{CancelToken, Effects, Json, Outcome, PartialSink, Report, WhenFull};
 use toolcell_store::Entry;
 use toolcell_store::audit::Action;
 use toolcell_tool::{Status, ToolId, ToolName};
@@ -93,6 +93,8 @@ pub struct Ran {
     pub deprecated: Option<Deprecation>,
     /// What was done for it outside of its cell.
     pub done: Option<Done>,
+    /// How far that changed the world, with all that tools did which it called: `none` where it only looked.
+    pub effects: Effects,
     /// The hash of its record in the store.
     pub record: Option<blake3::Hash>,
     /// Its receipt, where one was asked for: of the run as the tool left it, whatever gates made of that.
@@ -147,7 +149,8 @@ impl Toolbox {
             Ok(_) => Ended::AsItRan,
             Err(error) => Ended::Refused { code: error.code(), message: error.to_string() },
         };
-        let record = attempted.end(ended).map_err(RunError::Unrecorded);
+        let (.., effects) = attempted.spent();
+        let record = attempted.end(ended).map_err(|source| RunError::Unrecorded { source, effects });
         let mut ran = done?;
         ran.record = record?;
         Ok(ran)
@@ -233,12 +236,14 @@ impl Toolbox {
         attempted: &mut Attempted<'_>,
     ) -> Result<Ran, RunError> {
         attempted.has_run(&report);
+        let (.., effects) = attempted.spent();
         let seen = self.review(entry.name.as_str(), Some(entry.id), permit, report);
-        let Seen { report, context, suppressed, revised_by } = seen.map_err(RunError::Withheld)?;
+        let Seen { report, context, suppressed, revised_by } =
+            seen.map_err(|denial| RunError::Withheld { denial, effects })?;
         let deprecated = self.deprecation(&entry);
         let (tool, name, record, receipt) = (entry.id, entry.name, None, None);
         let done = attempted.done();
-        Ok(Ran { tool, name, report, context, suppressed, revised_by, deprecated, done, record, receipt })
+        Ok(Ran { tool, name, report, context, suppressed, revised_by, deprecated, done, effects, record, receipt })
     }
 
     /// What is to be said of a tool that is deprecated. Where the store does not tell it has no successor: it ran.

@@ -260,7 +260,8 @@ impl Toolbox {
             SleepsAs { run, entry, grants: permit.grants(), params: params(permit), random: *random, given };
         let laid = self.put_to_sleep(&sleeps_as, &asleep);
         attempted.has_left(if laid.is_ok() { "asleep" } else { "stopped" }, asleep.fuel());
-        Ok(RunState::Asleep(laid?))
+        let (.., effects) = attempted.spent();
+        laid.map(RunState::Asleep).map_err(|source| RunError::Unlaid { source, effects })
     }
 
     /// Puts a run to sleep.
@@ -322,7 +323,8 @@ fn end(attempted: Attempted<'_>, done: Result<RunState, RunError>) -> Result<Run
         Ok(_) => Ended::AsItRan,
         Err(error) => Ended::Refused { code: error.code(), message: error.to_string() },
     };
-    let record = attempted.end(ended).map_err(RunError::Unrecorded);
+    let (.., effects) = attempted.spent();
+    let record = attempted.end(ended).map_err(|source| RunError::Unrecorded { source, effects });
     let mut state = done?;
     let record = record?;
     match &mut state {

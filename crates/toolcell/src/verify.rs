@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use serde_json::Value;
-use toolcell_host::{CancelToken, ENGINE_VERSION, GUEST_DIGEST, Params};
+use toolcell_host::{CancelToken, ENGINE_VERSION, Effects, GUEST_DIGEST, Params};
 use toolcell_store::audit::Action;
 use toolcell_store::{Entry, Fault, Filter, ListError, Order, PAGE_LIMIT, Record, RecordError};
 use toolcell_tool::{Example, Status};
@@ -89,7 +89,8 @@ impl Toolbox {
             Ok(_) => record::Ended::AsItRan,
             Err(error) => record::Ended::Refused { code: error.code(), message: error.to_string() },
         };
-        let unrecorded = |error: RecordError| VerifyError::Run(RunError::Unrecorded(error));
+        let unrecorded =
+            |error: RecordError| VerifyError::Run(RunError::Unrecorded { source: error, effects: Effects::None });
         attempted.end(ended).map_err(unrecorded)?;
         done
     }

@@ -148,3 +148,20 @@ fn what_a_run_may_do_is_what_the_policy_grants() {
     // Whoever waits changes nothing.
     assert_eq!((nothing, timers), ([true, false, true, false], [true, false, true, false]));
 }
+
+#[test]
+fn what_failed_says_how_far_it_changed_the_world() {
+    let home = Home::new("[approval]\nmode = 'auto'\n[grants.default.kv]\nspace = 'notes'\n");
+    let mut peer = home.piped(&[]).in_session(json!({}));
+    peer.run("nobody", json!({})).fails("tool-not-found");
+    for (name, does, effects) in [("reads", "kv.get('k')", "none"), ("writes", "kv.set('k', 1)", "committed")] {
+        let code = format!("const execute = async () => {{ await {does}; throw new Error('no') }}");
+        let tool = json!({ "name": name, "description": "a tool", "code": code, "capabilities": ["kv"] });
+        peer.call("create_tool", tool).done();
+        let failed = peer.run(name, json!({}));
+        assert_eq!(failed.fails("tool-failed")["effects"], effects);
+        // A model that would try again is told.
+        let told = failed.result()["content"][1]["text"].as_str().unwrap().ends_with("\neffects: committed");
+        assert_eq!(told, effects == "committed");
+    }
+}

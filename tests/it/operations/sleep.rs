@@ -28,7 +28,7 @@ impl Planner for Say {
     }
 }
 
-fn saying(choice: Choice) -> RunOptions {
+pub(super) fn saying(choice: Choice) -> RunOptions {
     RunOptions { plan: Some(Arc::new(Say(choice))), ..RunOptions::default() }
 }
 
@@ -398,7 +398,8 @@ fn what_holds_too_much_does_not_sleep_and_says_so() {
     // Numbers by chance do not get smaller.
     let holds = "const execute = async () => { const noise = new Uint32Array(1 << 19).map(() => Math.random() * 2 ** 32); await kv.set('a', 1); return noise[0] }";
     make(&host, "holds", holds);
-    assert_eq!(code(begin(&host, "holds", &saying(Choice::Later))), "too-large-to-sleep");
+    let error = begin(&host, "holds", &saying(Choice::Later)).unwrap_err();
+    assert_eq!((error.code(), error.effects()), ("too-large-to-sleep", Effects::None));
     assert_eq!(outcomes(&host), [("run_dynamic_tool".to_owned(), "stopped".to_owned())]);
     assert_eq!(host.toolbox().sleepers().unwrap(), []);
 }

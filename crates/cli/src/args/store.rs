@@ -84,7 +84,7 @@ pub(crate) struct ImportArgs {
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "Examples:\n  toolcell audit --limit 20\n  toolcell audit --tool average --outcome failed --since 2026-11-01T00:00:00Z\n  \
-        toolcell audit verify"
+        toolcell audit record\n  toolcell audit verify"
 )]
 pub(crate) struct AuditArgs {
     #[command(subcommand)]
@@ -130,6 +130,17 @@ pub(crate) enum Outcome {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
+    /// Show what is kept of a run: how it ended, what it was granted, and what was done for it
+    #[command(
+        after_help = "Examples:\n  toolcell audit record\n  toolcell audit record r_00c0ffee00c0ffee-1f --json\n\n\
+        What was done is each operation with how far it got: none, started (it may have happened) or committed. Of\n\
+        more than 256 the rest is counted by kind. Exit status: 0 done, 4 there is no such record"
+    )]
+    Record {
+        /// The run, as the log names it, or the hash of its record, as `run --json` prints it [default: the last run]
+        #[arg(value_name = "RUN|HASH")]
+        run: Option<String>,
+    },
     /// Say whether a line was changed, dropped or moved, and which
     #[command(after_help = "Exit status: 0 the log is as it was written, 6 it is not\n\n\
         The chain has no key: who can write the log can write all of it anew. A head that is kept elsewhere proves\n\

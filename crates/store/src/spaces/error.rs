@@ -49,9 +49,15 @@ pub enum SpaceError {
         /// How many there may be.
         limit: usize,
     },
-    /// The disk or the index fails.
+    /// The disk or the index fails, and nothing is written.
     #[error(transparent)]
     Fault(#[from] Fault),
+    /// The disk or the index fails while the commit is made.
+    #[error("{0}; whether it was written is not known")]
+    Unsure(#[source] Fault),
+    /// The disk or the index fails once the commit was made.
+    #[error("{0}; it was written before that")]
+    Written(#[source] Fault),
 }
 
 impl SpaceError {
@@ -63,7 +69,7 @@ impl SpaceError {
             Self::ValueTooLarge { .. } => "kv-value-too-large",
             Self::Quota { .. } => "kv-quota",
             Self::TooMany { .. } => "kv-too-many",
-            Self::Fault(fault) => fault.code(),
+            Self::Fault(fault) | Self::Unsure(fault) | Self::Written(fault) => fault.code(),
         }
     }
 
@@ -75,7 +81,7 @@ impl SpaceError {
             Self::ValueTooLarge { .. } => "take several keys, or raise `value_bytes` in the grant",
             Self::Quota { .. } => "delete what is not needed, let it expire, or raise `bytes` and `keys` in the grant",
             Self::TooMany { .. } => "make several commits",
-            Self::Fault(fault) => fault.hint(),
+            Self::Fault(fault) | Self::Unsure(fault) | Self::Written(fault) => fault.hint(),
         }
     }
 }

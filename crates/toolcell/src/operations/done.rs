@@ -1,15 +1,18 @@
 //! What was done for a tool, for the record of its run.
 //!
-//! Invariant: each operation that a tool asks for is in it, up to a number, with how far it got; what is kept of one is what it was
-//! about, never what it carried.
+//! Invariant: each operation that a tool asks for is in it, with how far it got: by itself, or counted among those of its kind. What
+//! is kept of one is what it was about, never what it carried, and all of it is at most 400 KiB, whatever a tool asks for.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+mod notes;
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use toolcell_host::{Effects, Operation, OperationFailure};
+use toolcell_host::{Effects, Operation};
 
-/// How many operations of a run are kept, each by itself.
-const KEPT: usize = 256;
+pub(crate) use notes::Ledger;
+pub(super) use notes::Piece;
+
 /// How much of what an operation is about is kept, in characters.
 const ABOUT: usize = 160;
 
@@ -17,11 +20,15 @@ const ABOUT: usize = 160;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Done {
-    /// The operations in the order in which they were asked for, as far as they are kept. Timers are left out.
+    /// The operations in the order in which they were asked for, as far as each is kept by itself: 256 of them, of which 64 may be
+    /// timers. The pieces of a body that is read belong to its request.
     pub effects: Vec<Effect>,
     /// How many more there were.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more: u64,
+    /// What those were: how many of each kind, by how far they got.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rest: BTreeMap<String, BTreeMap<Effects, u64>>,
 }
 
 /// One operation.
@@ -29,69 +36,55 @@ pub struct Done {
 pub struct Effect {
     /// Its number in the run.
     pub id: u32,
-    /// What it was, such as `fetch`.
+    /// What it was, such as `fetch`, or `timer` for whatever a tool waits with.
     pub kind: String,
-    /// What it was about: `POST https://api.example.com/v1/items`, the key of a pair, a path.
+    /// What it was about: `POST https://api.example.com/v1/items`, the key of a pair, a path, `250 ms`.
     pub about: String,
-    /// How far it got: `none`, `started` (it may have happened), `committed`.
+    /// How far it got: `none`, `started` (it may have happened), `committed`. A timer that was cleared, or left, has come to nothing.
     pub effects: Effects,
     /// Why it failed, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
+    /// What came of the body, of a request that was answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub received: Option<Received>,
 }
 
-/// Notes what is done while it is done.
-#[derive(Default)]
-pub(crate) struct Ledger(Mutex<Done>);
+/// What a tool got of the body of an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Received {
+    /// In how many pieces.
+    pub pieces: u64,
+    /// How many bytes.
+    pub bytes: u64,
+    /// Why there were no more.
+    pub end: BodyEnd,
+    /// Why it broke off, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}
 
-impl Ledger {
-    /// Notes that something was asked for.
-    pub(super) fn asked(&self, operation: &Operation) {
-        let mut done = self.lock();
-        if done.effects.len() >= KEPT {
-            done.more += 1;
-            return;
+/// Where the body of an answer stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BodyEnd {
+    /// At its end.
+    Whole,
+    /// Where the tool, or the end of its run, gave it up.
+    Cancelled,
+    /// Where it broke off.
+    Failed,
+}
+
+impl BodyEnd {
+    /// Its name, as records say it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
         }
-        let (id, kind) = (operation.id, operation.kind.clone());
-        done.effects.push(Effect { id, kind, about: about(operation), effects: Effects::None, code: None });
-    }
-
-    /// Notes that it was begun: it may have happened from here on.
-    pub(super) fn begun(&self, id: u32) {
-        self.ended(id, Effects::Started, None);
-    }
-
-    /// Notes that it ended well.
-    pub(super) fn succeeded(&self, id: u32) {
-        self.ended(id, Effects::Committed, None);
-    }
-
-    /// Notes that it failed.
-    pub(super) fn failed(&self, id: u32, failure: &OperationFailure) {
-        self.ended(id, failure.effects, Some(failure.code.to_string()));
-    }
-
-    fn ended(&self, id: u32, effects: Effects, code: Option<String>) {
-        let mut done = self.lock();
-        // Numbers grow, so it is found by halves.
-        if let Ok(at) = done.effects.binary_search_by_key(&id, |effect| effect.id) {
-            let effect = &mut done.effects[at];
-            (effect.effects, effect.code) = (effects, code);
-        }
-    }
-
-    /// How far the operation got that got farthest.
-    pub(crate) fn farthest(&self) -> Effects {
-        self.lock().effects.iter().map(|effect| effect.effects).max().unwrap_or(Effects::None)
-    }
-
-    /// What was done; nothing where the tool asked for nothing.
-    pub(crate) fn taken(&self) -> Option<Done> {
-        Some(std::mem::take(&mut *self.lock())).filter(|done| !done.effects.is_empty())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Done> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -105,6 +98,7 @@ pub(super) fn about(operation: &Operation) -> String {
         path: Option<String>,
         key: Option<String>,
         name: Option<String>,
+        ms: Option<f64>,
         #[serde(default)]
         writes: Vec<Named>,
     }
@@ -112,6 +106,8 @@ pub(super) fn about(operation: &Operation) -> String {
     let about = if let Some(url) = named.url {
         let place = url.split(['?', '#']).next().unwrap_or_default();
         format!("{} {place}", named.method)
+    } else if let Some(ms) = named.ms {
+        format!("{ms} ms")
     } else if !named.writes.is_empty() {
         named.writes.into_iter().filter_map(|write| write.key).collect::<Vec<_>>().join(", ")
     } else {

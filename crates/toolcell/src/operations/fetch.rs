@@ -14,8 +14,9 @@ use toolcell_capabilities::Failure;
 use toolcell_capabilities::{Body, NetRun, Redirect, Request, Response};
 use toolcell_host::{Ended, Operation};
 
+use super::done;
 use super::failure::{self, Result, payload, with_bytes};
-use super::inbox::Inbox;
+use super::inbox::{Came, Inbox};
 
 /// How much of a body is handed over with the head, in bytes, if it is there.
 const AHEAD: usize = 256 << 10;
@@ -100,7 +101,8 @@ async fn answered(id: u32, response: Response, mut asked: UnboundedReceiver<u32>
     let there = gathered(&mut body, &mut first).await;
     let done = matches!(there, There::All);
     let head = Head { status, status_text: &status_text, url: &url, redirected, headers: &headers, done };
-    inbox.put(Ended { id, result: with_bytes(&head, Some(first)) });
+    let piece = done::Piece { fetch: id, bytes: first.len() as u64, last: done };
+    inbox.lay(Came::Piece(Ended { id, result: with_bytes(&head, Some(first)) }, piece));
     let mut failed = match there {
         There::All => return,
         There::Failed(failed) => Some(failed),
@@ -111,13 +113,15 @@ async fn answered(id: u32, response: Response, mut asked: UnboundedReceiver<u32>
             Some(failed) => Err(failed),
             None => body.read().await,
         };
-        let done = !matches!(piece, Ok(Some(_)));
+        let is_over = !matches!(piece, Ok(Some(_)));
+        let bytes = piece.as_ref().map_or(0, |piece| piece.as_ref().map_or(0, Vec::len) as u64);
+        let noted = done::Piece { fetch: id, bytes, last: is_over };
         let result = match piece {
             Ok(piece) => with_bytes(&Piece { done: piece.is_none() }, Some(piece.unwrap_or_default())),
             Err(failed) => Err(failure::of(failed)),
         };
-        inbox.put(Ended { id: operation, result });
-        if done {
+        inbox.lay(Came::Piece(Ended { id: operation, result }, noted));
+        if is_over {
             return;
         }
     }

@@ -2,8 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use toolcell_host::{Bell, Ended};
+use toolcell_host::{Bell, Effects, Ended};
 
+use super::done::Piece;
 use super::pending::Ticketed;
 
 /// What has come in and was not looked at yet.
@@ -17,6 +18,10 @@ pub(super) struct Inbox {
 pub(super) enum Came {
     /// It ended.
     Ended(Ended),
+    /// It ended, and with it the body of an answer got so much longer.
+    Piece(Ended, Piece),
+    /// It ended, and if well, it got so far, and changed the world so far.
+    Reached { ended: Ended, effects: Effects, changed: Effects },
     /// A function of the host was begun, and answers later.
     Later(Ticketed),
 }

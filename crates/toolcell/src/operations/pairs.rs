@@ -7,12 +7,13 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use toolcell_host::Operation;
+use toolcell_host::{Effects, Ended, Operation, OperationFailure};
 use toolcell_store::{Check, SpaceError, SpaceLimits, Write};
 use toolcell_tool::Access;
 
 use super::Space;
 use super::failure::{Result, answer, nothing_done, payload};
+use super::inbox::Came;
 
 /// How many keys are listed where nothing is said, and at most.
 const LISTED: u32 = 1_000;
@@ -86,41 +87,61 @@ pub(super) fn read(operation: &Operation) -> Result<Work> {
 }
 
 impl Work {
-    /// Does it.
-    pub(super) fn done(self, space: &Space) -> Result {
-        let Space { store, grant, now } = space;
-        let now = now();
+    /// Does it, for the operation with this number.
+    pub(super) fn came(self, id: u32, space: &Space) -> Came {
         match self {
-            Self::Get(GetForm { key }) => {
-                let pair = store.space_get(&grant.space, &key, now).map_err(failed)?;
-                let found = pair.map(|pair| {
-                    let value = RawValue::from_string(pair.value)?;
-                    Ok(Found { value, version: pair.version })
-                });
-                answer(&found.transpose().map_err(|error: serde_json::Error| {
-                    nothing_done("Error", "integrity", format!("what the space has under `{key}` is no JSON: {error}"))
-                })?)
-            }
-            Self::List(ListForm { prefix, after, limit }) => {
-                let limit = limit.unwrap_or(LISTED).clamp(1, LISTED);
-                let found = store.space_keys(&grant.space, &prefix, after.as_deref(), limit, now);
-                let (keys, more) = found.map_err(failed)?;
-                answer(&Listed { keys, more })
-            }
-            Self::Commit(CommitForm { checks, writes }) => {
-                if grant.access == Access::Read && !writes.is_empty() {
-                    let message = format!("the space `{}` is granted to be read, not to be changed", grant.space);
-                    return Err(nothing_done("NotAllowedError", "kv-not-granted", message));
-                }
-                let checks =
-                    checks.into_iter().map(|CheckForm { key, version }| Check { key, version }).collect::<Vec<_>>();
-                let writes = writes.into_iter().map(|form| form.write(now)).collect::<Result<Vec<_>>>()?;
-                let (bytes, keys, value_bytes) = (grant.bytes, u64::from(grant.keys), grant.value_bytes);
-                let limits = SpaceLimits { bytes, keys, value_bytes };
-                let committed = store.space_commit(&grant.space, &checks, &writes, &limits, now).map_err(failed)?;
-                answer(&Committed { committed })
+            Self::Get(form) => Came::Ended(Ended { id, result: form.found(space) }),
+            Self::List(form) => Came::Ended(Ended { id, result: form.listed(space) }),
+            Self::Commit(form) => {
+                let writes = !form.writes.is_empty();
+                let done = form.committed(space);
+                let as_far = |is_so| if is_so { Effects::Committed } else { Effects::None };
+                // A commit whose checks hold is made, also where nothing is written by it.
+                let is_made = matches!(done, Ok(true));
+                let (effects, changed) = (as_far(is_made), as_far(is_made && writes));
+                let result = done.and_then(|committed| answer(&Committed { committed }));
+                Came::Reached { ended: Ended { id, result }, effects, changed }
             }
         }
+    }
+}
+
+impl GetForm {
+    fn found(self, Space { store, grant, now }: &Space) -> Result {
+        let key = self.key;
+        let pair = store.space_get(&grant.space, &key, now()).map_err(failed)?;
+        let found = pair.map(|pair| {
+            let value = RawValue::from_string(pair.value)?;
+            Ok(Found { value, version: pair.version })
+        });
+        answer(&found.transpose().map_err(|error: serde_json::Error| {
+            nothing_done("Error", "integrity", format!("what the space has under `{key}` is no JSON: {error}"))
+        })?)
+    }
+}
+
+impl ListForm {
+    fn listed(self, Space { store, grant, now }: &Space) -> Result {
+        let limit = self.limit.unwrap_or(LISTED).clamp(1, LISTED);
+        let found = store.space_keys(&grant.space, &self.prefix, self.after.as_deref(), limit, now());
+        let (keys, more) = found.map_err(failed)?;
+        answer(&Listed { keys, more })
+    }
+}
+
+impl CommitForm {
+    /// Whether its checks held, so that it was made.
+    fn committed(self, Space { store, grant, now }: &Space) -> Result<bool> {
+        let (now, Self { checks, writes }) = (now(), self);
+        if grant.access == Access::Read && !writes.is_empty() {
+            let message = format!("the space `{}` is granted to be read, not to be changed", grant.space);
+            return Err(nothing_done("NotAllowedError", "kv-not-granted", message));
+        }
+        let checks = checks.into_iter().map(|CheckForm { key, version }| Check { key, version }).collect::<Vec<_>>();
+        let writes = writes.into_iter().map(|form| form.write(now)).collect::<Result<Vec<_>>>()?;
+        let (bytes, keys, value_bytes) = (grant.bytes, u64::from(grant.keys), grant.value_bytes);
+        let limits = SpaceLimits { bytes, keys, value_bytes };
+        store.space_commit(&grant.space, &checks, &writes, &limits, now).map_err(failed)
     }
 }
 
@@ -141,12 +162,17 @@ impl WriteForm {
     }
 }
 
-fn failed(error: impl Into<SpaceError>) -> toolcell_host::OperationFailure {
+fn failed(error: impl Into<SpaceError>) -> OperationFailure {
     let error = error.into();
     let name = match error.code() {
         "kv-key" => "TypeError",
         code if code.starts_with("kv-") => "QuotaExceededError",
         _ => "Error",
     };
-    nothing_done(name, error.code(), error.to_string())
+    let effects = match error {
+        SpaceError::Unsure(_) => Effects::Started,
+        SpaceError::Written(_) => Effects::Committed,
+        _ => Effects::None,
+    };
+    OperationFailure { effects, ..nothing_done(name, error.code(), error.to_string()) }
 }

@@ -42,6 +42,12 @@ impl Ticketed {
     }
 }
 
+/// A timer that was due then when it was laid down, as far as it is still to be told of: what is left of it.
+pub(super) fn timer_until(id: u32, due: Instant) -> Operation {
+    let left = due.saturating_duration_since(Instant::now()).as_millis();
+    Operation { id, kind: "timer".to_owned(), payload: format!(r#"{{"ms":{left}}}"#), bytes: None }
+}
+
 /// The time at which a moment of this process is.
 pub(super) fn time_of(moment: Instant, now: Timestamp) -> Timestamp {
     let wait = moment.saturating_duration_since(Instant::now());

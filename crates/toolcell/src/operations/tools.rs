@@ -74,8 +74,18 @@ pub(super) fn called(id: u32, function: &Function, call: Call) -> Came {
     let name = call.name;
     match function.call(call.params) {
         Ok(FunctionReply::Later(ticket)) => Came::Later(Ticketed { id, function: name.to_string(), ticket }),
-        Ok(FunctionReply::Now(value)) => Came::Ended(Ended { id, result: answer(&value) }),
-        Err(unfit) => Came::Ended(Ended { id, result: came_of(name.as_str(), Err(unfit)) }),
+        Ok(FunctionReply::Now(value)) => {
+            let (effects, ended) = (Effects::Committed, Ended { id, result: answer(&value) });
+            let changed = if function.only_reads() { Effects::None } else { effects };
+            Came::Reached { ended, effects, changed }
+        }
+        Err(unfit) => {
+            let failed = came_of(name.as_str(), Err(unfit));
+            // What only reads has changed nothing, however far it came.
+            let nothing = |failure| OperationFailure { effects: Effects::None, ..failure };
+            let result = if function.only_reads() { failed.map_err(nothing) } else { failed };
+            Came::Ended(Ended { id, result })
+        }
     }
 }
 

@@ -4,23 +4,21 @@
 //! do is waited for, so that nothing happens after the run that asked for it. A function of the host is the host's: it goes on, and
 //! nobody waits for it.
 
+mod launch;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
-use tokio::runtime::Handle;
-use toolcell_host::{Ended, Json, Left, Operation, OperationFailure, OperationsOfCall, Rest as Rested, Until, Waited};
+use toolcell_host::{Effects, Ended, Json, Left, Operation, OperationsOfCall, Rest as Rested, Waited};
 
-use super::Given;
-use super::failure::{Result, nothing_done, payload};
-use super::fetch::{self, Rest};
+use super::fetch::Rest;
 use super::inbox::{Came, Inbox};
-use super::pending::{Pending, Ticketed, moment_of, time_of};
-use super::plan::{self, Choice, Held};
+use super::pending::{Pending, Ticketed, moment_of, time_of, timer_until};
+use super::plan::Held;
 use super::tools::{self, Call};
-use super::{files, pairs};
+use super::{Given, Ledger};
 use crate::run::Called;
 
 pub(super) struct UnderWay<'a> {
@@ -71,20 +69,23 @@ impl<'a> UnderWay<'a> {
     /// Goes on to wait for what the run waited for when it fell asleep.
     fn wake(&mut self) {
         let Pending { held, tickets, timers, answered } = std::mem::take(&mut *self.given.pending());
-        let mut known: Vec<(Operation, bool)> = held.iter().map(|operation| (operation.clone(), false)).collect();
+        let mut known: Vec<(Operation, Option<Flight>)> =
+            held.iter().map(|operation| (operation.clone(), None)).collect();
         let begun = tickets.iter().chain(answered.iter().map(|(ticketed, _)| ticketed));
-        known.extend(begun.map(|ticketed| (ticketed.operation(), true)));
+        known.extend(begun.map(|ticketed| (ticketed.operation(), Some(Flight::Elsewhere))));
+        let now = self.given.toolbox.now();
+        for (id, due) in timers {
+            let due = moment_of(due, now);
+            known.push((timer_until(id, due), Some(Flight::Timer(due))));
+        }
         known.sort_unstable_by_key(|(operation, _)| operation.id);
-        for (operation, is_begun) in known {
-            self.flying.insert(operation.id, Flight::Elsewhere);
+        for (operation, begun) in known {
             self.given.ledger.asked(&operation);
-            if is_begun {
+            if begun.is_some() {
                 self.given.ledger.begun(operation.id);
             }
+            self.flying.insert(operation.id, begun.unwrap_or(Flight::Elsewhere));
         }
-        let now = self.given.toolbox.now();
-        let timers = timers.into_iter().map(|(id, due)| (id, Flight::Timer(moment_of(due, now))));
-        self.flying.extend(timers);
         self.held = held.into_iter().map(|operation| (Held::of(&self.given.name, &operation), operation)).collect();
         self.tickets = tickets;
         for (_, ended) in answered {
@@ -106,157 +107,63 @@ impl<'a> UnderWay<'a> {
         *self.given.pending() = Pending { held, tickets, timers, answered: Vec::new() };
     }
 
-    /// Begins an operation, or holds it.
-    fn begin_one(&mut self, operation: Operation) {
-        let id = operation.id;
-        if self.given.options.plan.is_some() && self.is_held(&operation) {
-            self.flying.insert(id, Flight::Elsewhere);
-            self.held.push((Held::of(&self.given.name, &operation), operation));
-            return;
-        }
-        self.do_one(operation);
-    }
-
-    /// Whether it waits until somebody has decided.
-    fn is_held(&self, operation: &Operation) -> bool {
-        let of_function = || {
-            let call = tools::read(operation).ok()?;
-            self.given.toolbox.functions.get(&call.name).map(|function| !function.only_reads())
-        };
-        plan::changes(operation) || operation.kind == "tools.call" && of_function().unwrap_or(false)
-    }
-
-    fn do_one(&mut self, operation: Operation) {
-        let id = operation.id;
-        if operation.kind != "tools.call" {
-            self.given.ledger.begun(id);
-        }
-        match self.launch(operation) {
-            Ok(flight) => drop(self.flying.insert(id, flight)),
-            Err(failure) => self.fail(id, failure),
-        }
-    }
-
-    fn fail(&mut self, id: u32, failure: OperationFailure) {
-        self.flying.insert(id, Flight::Elsewhere);
-        self.inbox.put(Ended { id, result: Err(failure) });
-    }
-
-    /// Has somebody decide about what is held. The time that they take is not the tool's.
-    fn decide(&mut self, until: &Until) {
-        let Some(plan) = &self.given.options.plan else { return };
-        let (held, operations): (Vec<Held>, Vec<Operation>) = std::mem::take(&mut self.held).into_iter().unzip();
-        let asked = Instant::now();
-        let chosen = plan.choose(&held);
-        until.extend(asked.elapsed());
-        for (at, (held, operation)) in held.iter().zip(operations).enumerate() {
-            match chosen.get(at).copied().unwrap_or(Choice::Refuse) {
-                Choice::Do => self.do_one(operation),
-                Choice::Later if self.nap == Nap::Allowed => self.later.push(operation),
-                Choice::Later | Choice::Refuse => self.fail(operation.id, plan::not_chosen(held)),
-            }
-        }
-    }
-
-    /// Launches an operation.
-    fn launch(&mut self, operation: Operation) -> Result<Flight> {
-        let id = operation.id;
-        match operation.kind.as_str() {
-            "timer" if self.given.may_wait() => timer(&operation).map(Flight::Timer),
-            "fetch" => {
-                let net = self.given.net.clone().ok_or_else(|| ungranted(&operation))?;
-                let request = fetch::request(operation)?;
-                let rest = fetch::start(&self.background()?, net, id, request, Arc::clone(&self.inbox));
-                self.rests.insert(id, rest);
-                Ok(Flight::Elsewhere)
-            }
-            "fetch.read" => {
-                let of: fetch::Read = payload(&operation)?;
-                let rest = self.rests.get(&of.fetch).filter(|rest| rest.wants(id));
-                rest.map(|_| Flight::Elsewhere).ok_or_else(|| {
-                    nothing_done(
-                        "TypeError",
-                        "operation-invalid",
-                        "there is no such answer, it was read to its end, or the run slept since",
-                    )
-                })
-            }
-            "tools.call" => {
-                let call = tools::read(&operation)?;
-                self.given.may_call(&call)?;
-                let Some(function) = self.given.toolbox.functions.get(&call.name).cloned() else {
-                    self.calls.push_back((id, call));
-                    return Ok(Flight::Elsewhere);
-                };
-                self.given.ledger.begun(id);
-                if function.is_quick() {
-                    self.inbox.lay(tools::called(id, &function, call));
-                    return Ok(Flight::Elsewhere);
-                }
-                let inbox = Arc::clone(&self.inbox);
-                self.background()?.spawn_blocking(move || inbox.lay(tools::called(id, &function, call)));
-                Ok(Flight::Elsewhere)
-            }
-            kind if kind.starts_with("kv.") => {
-                let space = self.given.space.clone().ok_or_else(|| ungranted(&operation))?;
-                let work = pairs::read(&operation)?;
-                self.do_aside(id, move || work.done(&space))
-            }
-            kind if kind.starts_with("files.") => {
-                let folders = self.given.files.clone().ok_or_else(|| ungranted(&operation))?;
-                let work = files::read(operation)?;
-                self.do_aside(id, move || work.done(&folders))
-            }
-            _ => Err(ungranted(&operation)),
-        }
-    }
-
-    fn background(&self) -> Result<Handle> {
-        self.given.background.handle().map_err(|error| {
-            nothing_done("Error", "operation-failed", format!("nothing can be done in the background: {error}"))
-        })
-    }
-
-    /// Does what a disk is told to do, on a thread of its own.
-    fn do_aside(&self, id: u32, work: impl FnOnce() -> Result + Send + 'static) -> Result<Flight> {
-        self.come_aside(move || Came::Ended(Ended { id, result: work() }))
-    }
-
-    fn come_aside(&self, work: impl FnOnce() -> Came + Send + 'static) -> Result<Flight> {
-        let (inbox, here) = (Arc::clone(&self.inbox), self.aside.0.clone());
-        self.background()?.spawn_blocking(move || {
-            inbox.lay(work());
-            drop(here);
-        });
-        Ok(Flight::Elsewhere)
-    }
-
     /// What has come in, of what somebody still waits for.
     fn arrived(&mut self) -> Vec<Ended> {
-        let mut ended = Vec::new();
+        let mut all = Vec::new();
         for came in self.inbox.take() {
-            match came {
-                Came::Ended(one) if self.flying.remove(&one.id).is_some() => ended.push(one),
-                Came::Later(ticketed) if self.flying.contains_key(&ticketed.id) => match self.nap {
-                    Nap::Allowed => self.tickets.push(ticketed),
-                    Nap::No => {
-                        self.flying.remove(&ticketed.id);
-                        ended.push(Ended { id: ticketed.id, result: Err(tools::too_late(&ticketed.function)) });
-                    }
-                },
-                Came::Ended(_) | Came::Later(_) => {}
-            }
-        }
-        for Ended { id, result } in &ended {
-            match result {
-                Ok(_) => self.given.ledger.succeeded(*id),
-                Err(failure) => {
-                    self.rests.remove(id);
-                    self.given.ledger.failed(*id, failure);
+            let ended = match came {
+                Came::Later(ticketed) => {
+                    all.extend(self.later(ticketed));
+                    continue;
                 }
+                Came::Ended(ended) | Came::Piece(ended, _) | Came::Reached { ended, .. }
+                    if self.flying.remove(&ended.id).is_none() =>
+                {
+                    continue;
+                }
+                Came::Ended(ended) => self.noted(ended, Ledger::succeeded),
+                Came::Piece(ended, piece) => {
+                    if let Err(failure) = &ended.result {
+                        self.given.ledger.broke_off(piece.fetch, failure);
+                    } else {
+                        self.given.ledger.received(&piece);
+                    }
+                    self.noted(ended, Ledger::succeeded)
+                }
+                Came::Reached { ended, effects, changed } => {
+                    self.noted(ended, |ledger, id| ledger.came_to(id, effects, changed))
+                }
+            };
+            all.push(ended);
+        }
+        all
+    }
+
+    /// Notes how an operation ended.
+    fn noted(&mut self, ended: Ended, well: impl FnOnce(&Ledger, u32)) -> Ended {
+        let Ended { id, result } = &ended;
+        match result {
+            Ok(_) => well(&self.given.ledger, *id),
+            Err(failure) => {
+                self.rests.remove(id);
+                self.given.ledger.failed(*id, failure);
             }
         }
         ended
+    }
+
+    /// A function of the host was begun: the run waits for it if it may sleep, and cannot otherwise.
+    fn later(&mut self, ticketed: Ticketed) -> Option<Ended> {
+        if !self.flying.contains_key(&ticketed.id) {
+            return None;
+        }
+        if self.nap == Nap::Allowed {
+            self.tickets.push(ticketed);
+            return None;
+        }
+        self.flying.remove(&ticketed.id);
+        let ended = Ended { id: ticketed.id, result: Err(tools::too_late(&ticketed.function)) };
+        Some(self.noted(ended, Ledger::succeeded))
     }
 
     /// Whether nothing is under way but timers and what somebody has to decide about, or to answer: then the tool gets no farther
@@ -279,7 +186,8 @@ impl<'a> UnderWay<'a> {
 impl OperationsOfCall for UnderWay<'_> {
     fn begin(&mut self, started: Vec<Operation>, cancelled: &[u32]) {
         for operation in started {
-            if !matches!(operation.kind.as_str(), "timer" | "fetch.read") {
+            // What is read of an answer is noted with its request.
+            if operation.kind != "fetch.read" {
                 self.given.ledger.asked(&operation);
             }
             self.begin_one(operation);
@@ -291,6 +199,7 @@ impl OperationsOfCall for UnderWay<'_> {
             self.later.retain(|operation| operation.id != *id);
             self.tickets.retain(|ticketed| ticketed.id != *id);
             self.flying.remove(id);
+            self.given.ledger.given_up(*id);
         }
     }
 
@@ -324,6 +233,7 @@ impl UnderWay<'_> {
             {
                 // One at a time, so that what a callback does is seen by the next one, as in a browser.
                 self.flying.remove(&id);
+                self.given.ledger.succeeded(id);
                 let ended = vec![Ended { id, result: Ok(Json::NULL.into()) }];
                 return Rested::Waited(Waited { ended, took, fuel: 0 });
             }
@@ -332,8 +242,9 @@ impl UnderWay<'_> {
             }
             if let Some((id, call)) = self.calls.pop_front() {
                 self.given.ledger.begun(id);
-                let Called { result, fuel, waited } = self.given.call(call, left);
-                self.inbox.put(Ended { id, result });
+                let Called { result, fuel, waited, changed } = self.given.call(call, left);
+                let ended = Ended { id, result };
+                self.inbox.lay(Came::Reached { ended, effects: Effects::Committed, changed });
                 return Rested::Waited(Waited { ended: self.arrived(), took: took + waited, fuel });
             }
             if self.rest_waits_for_held() && !self.held.is_empty() {
@@ -360,22 +271,4 @@ impl Drop for UnderWay<'_> {
         let _ = all.recv();
         self.arrived();
     }
-}
-
-/// When a timer is due.
-fn timer(operation: &Operation) -> Result<Instant> {
-    #[derive(Deserialize)]
-    struct Timer {
-        ms: f64,
-    }
-    let Timer { ms } = payload(operation)?;
-    let wait = Duration::try_from_secs_f64(ms / 1000.0).ok().and_then(|wait| Instant::now().checked_add(wait));
-    wait.ok_or_else(|| {
-        nothing_done("RangeError", "operation-invalid", format!("{ms} ms is no time that can be waited"))
-    })
-}
-
-fn ungranted(operation: &Operation) -> OperationFailure {
-    let message = format!("`{}` is not granted to this call", operation.kind);
-    nothing_done("NotAllowedError", "operation-not-granted", message)
 }

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use toolcell_host::{CallError, Stop, Thrown};
+use toolcell_host::{CallError, Effects, Stop, Thrown};
 use toolcell_store::{Fault, RecordError};
 
 use crate::find::FindToolError;
@@ -66,8 +66,13 @@ pub enum RunError {
     #[error(transparent)]
     Denied(#[from] Denial),
     /// It ran, and a gate that failed keeps back what came of it.
-    #[error(transparent)]
-    Withheld(Denial),
+    #[error("{denial}")]
+    Withheld {
+        /// By whom, and why.
+        denial: Denial,
+        /// How far it changed the world.
+        effects: Effects,
+    },
     /// What it is granted cannot be had.
     #[error(transparent)]
     Reach(#[from] ReachError),
@@ -83,9 +88,22 @@ pub enum RunError {
     /// It does not fall asleep, or does not wake up.
     #[error(transparent)]
     Sleep(SleepError),
+    /// It ran until it was to fall asleep, and does not: it has ended.
+    #[error("{source}")]
+    Unlaid {
+        /// Why not.
+        source: SleepError,
+        /// How far it changed the world.
+        effects: Effects,
+    },
     /// It ran, and that could not be recorded.
-    #[error("the tool ran, and that cannot be recorded: {0}")]
-    Unrecorded(RecordError),
+    #[error("the tool ran (effects: {}), and that cannot be recorded: {source}", .effects.name())]
+    Unrecorded {
+        /// Why not.
+        source: RecordError,
+        /// How far it changed the world.
+        effects: Effects,
+    },
 }
 
 impl RunError {
@@ -100,13 +118,13 @@ impl RunError {
             Self::Limit(error) => error.code(),
             Self::Unsafe(_) => "safety-check-failed",
             Self::Denied(_) => "permission-denied",
-            Self::Withheld(_) => RESULT_WITHHELD,
+            Self::Withheld { .. } => RESULT_WITHHELD,
             Self::Reach(error) => error.code(),
             Self::NoReceiptKey => "receipt-no-key",
             Self::Call(error) => error.code(),
             Self::Fault(error) => error.code(),
-            Self::Sleep(error) => error.code(),
-            Self::Unrecorded(error) => error.code(),
+            Self::Sleep(error) | Self::Unlaid { source: error, .. } => error.code(),
+            Self::Unrecorded { source, .. } => source.code(),
         }
     }
 
@@ -120,13 +138,24 @@ impl RunError {
             Self::Params(error) => error.hint().into(),
             Self::Limit(error) => error.hint().into(),
             Self::Unsafe(refusal) => refusal.hint().into(),
-            Self::Denied(denial) | Self::Withheld(denial) => denial.hint.as_str().into(),
+            Self::Denied(denial) | Self::Withheld { denial, .. } => denial.hint.as_str().into(),
             Self::Reach(error) => error.hint().into(),
             Self::NoReceiptKey => "open the toolbox with a store, or run the tool without a receipt".into(),
             Self::Call(error) => error.hint().into(),
             Self::Fault(error) => error.hint().into(),
-            Self::Sleep(error) => error.hint(),
-            Self::Unrecorded(error) => error.hint().into(),
+            Self::Sleep(error) | Self::Unlaid { source: error, .. } => error.hint(),
+            Self::Unrecorded { source, .. } => source.hint().into(),
+        }
+    }
+
+    /// How far the tool changed the world all the same: `none` where it did not run.
+    #[must_use]
+    pub const fn effects(&self) -> Effects {
+        match self {
+            Self::Withheld { effects, .. } | Self::Unlaid { effects, .. } | Self::Unrecorded { effects, .. } => {
+                *effects
+            }
+            _ => Effects::None,
         }
     }
 }

@@ -35,12 +35,14 @@ pub(crate) struct Called {
     pub(crate) fuel: u64,
     /// How long it waited.
     pub(crate) waited: Duration,
+    /// How far it changed the world, with all that it called.
+    pub(crate) changed: Effects,
 }
 
 impl Called {
     /// Nothing was called.
     pub(crate) fn in_vain(failure: OperationFailure) -> Self {
-        Self { result: Err(failure), fuel: 0, waited: Duration::ZERO }
+        Self { result: Err(failure), fuel: 0, waited: Duration::ZERO, changed: Effects::None }
     }
 }
 
@@ -85,12 +87,12 @@ impl Toolbox {
             Ok(_) => Ended::AsItRan,
             Err(error) => Ended::Refused { code: error.code(), message: error.to_string() },
         };
-        let recorded = attempted.end(ended).map_err(RunError::Unrecorded);
+        let recorded = attempted.end(ended).map_err(|source| RunError::Unrecorded { source, effects });
         let result = match (done, recorded) {
             (Ok(ran), Ok(_)) => answer(name, ran, effects),
             (Err(error), _) | (_, Err(error)) => Err(refused(name, &error, effects)),
         };
-        Called { result, fuel, waited }
+        Called { result, fuel, waited, changed: effects }
     }
 }
 

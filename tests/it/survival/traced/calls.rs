@@ -1,6 +1,6 @@
 //! The calls to the kernel that change a disk, and what can happen to them.
 //!
-//! Invariant: a call that could leave something behind has a [`Kind`]; one that only reads has none. Answers of a clerk go
+//! Invariant: a call that could leave something behind has a [`Kind`]; one that only looks has one where it is asked for. Answers of a clerk go
 //! to its standard output and are told apart from what it writes to files.
 
 use std::path::PathBuf;
@@ -41,6 +41,10 @@ pub(crate) enum Kind {
     Remove,
     /// A file gets another length, owner or mode.
     Alter,
+    /// Something is opened, read or looked at.
+    Look,
+    /// Something is locked, or given free.
+    Lock,
 }
 
 /// What happens to a call in place of what it asks for.
@@ -52,6 +56,8 @@ pub(crate) enum Fault {
     Fail(Errno),
     /// It fails for lack of space, and so does every later one that takes space.
     Full,
+    /// It fails, and so does every later one.
+    Broken,
     /// Half of the bytes are written, and it says so.
     Short,
 }
@@ -62,7 +68,7 @@ impl Fault {
         match self {
             Self::Kill => true,
             Self::Fail(Errno::EINTR) => matches!(kind, Kind::Write(_)),
-            Self::Fail(_) => kind != Kind::Answer,
+            Self::Fail(_) | Self::Broken => kind != Kind::Answer,
             Self::Full => matches!(kind, Kind::Write(_) | Kind::Create | Kind::Folder),
             Self::Short => matches!(kind, Kind::Write(2..)),
         }
@@ -112,6 +118,28 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// What a thread that stands before a call is about to look at, or to lock.
+    pub(crate) fn of_look(regs: &user_regs_struct) -> Option<Self> {
+        match regs.orig_rax.cast_signed() {
+            libc::SYS_open
+            | libc::SYS_openat
+            | libc::SYS_openat2
+            | libc::SYS_read
+            | libc::SYS_pread64
+            | libc::SYS_getdents64
+            | libc::SYS_stat
+            | libc::SYS_fstat
+            | libc::SYS_lstat
+            | libc::SYS_newfstatat
+            | libc::SYS_statx
+            | libc::SYS_readlinkat => Some(Self::Look),
+            libc::SYS_fcntl | libc::SYS_flock => Some(Self::Lock),
+            _ => None,
+        }
+    }
+}
+
 impl Call {
     /// The call that a thread stands before, with the file that it is about.
     pub(crate) fn new(kind: Kind, thread: Pid, regs: &user_regs_struct) -> Self {
@@ -124,6 +152,8 @@ impl Call {
             | libc::SYS_rmdir
             | libc::SYS_rename
             | libc::SYS_truncate
+            | libc::SYS_stat
+            | libc::SYS_lstat
             | libc::SYS_chmod => text(thread, regs.rdi).into(),
             libc::SYS_openat
             | libc::SYS_openat2
@@ -132,7 +162,10 @@ impl Call {
             | libc::SYS_renameat
             | libc::SYS_renameat2
             | libc::SYS_fchmodat
-            | libc::SYS_fchownat => opened(regs.rdi).join(text(thread, regs.rsi)),
+            | libc::SYS_fchownat
+            | libc::SYS_newfstatat
+            | libc::SYS_statx
+            | libc::SYS_readlinkat => opened(regs.rdi).join(text(thread, regs.rsi)),
             _ => opened(regs.rdi),
         };
         Self { kind, file }

@@ -7,7 +7,10 @@
 //! Invariant: a run ends. A clerk that does not answer in time is killed, and the test fails.
 
 use std::collections::BTreeMap;
+use std::io::{Read, Write as _};
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::JoinHandle;
 
 use clerk::{Answer, Keeping, Order};
 use nix::errno::Errno;
@@ -68,24 +71,69 @@ impl<'a> Session<'a> {
     pub(crate) fn run(self) -> Run {
         let mut child = process::clerk(self.folder, self.keeping).spawn().unwrap();
         let clerk = process::pid(&child);
-        let options = Options::PTRACE_O_EXITKILL | Options::PTRACE_O_TRACESYSGOOD | Options::PTRACE_O_TRACECLONE;
-        ptrace::seize(clerk, options).unwrap_or_else(|error| panic!("this test needs ptrace: {error}"));
-        ptrace::interrupt(clerk).unwrap();
+        seize(clerk);
         // Until now it could only wait for its orders.
         let told = Told::new(&mut child, self.orders);
         let watchdog = Watchdog::of(clerk);
         let (fault, watch) = (self.fault, self.watch);
-        let mut tracer = Tracer { clerk, fault, watch, inside: BTreeMap::new(), points: 0, hit: None };
+        let mut tracer = Tracer { clerk, fault, watch, about: None, inside: BTreeMap::new(), points: 0, hit: None };
         let end = tracer.follow();
         watchdog.call_off();
         Run { answers: told.answers(), hit: tracer.hit, end }
     }
 }
 
+/// What came of a command to which something happened.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// What it said, on both streams.
+    pub(crate) said: [String; 2],
+    /// The call that it happened to.
+    pub(crate) hit: Option<Call>,
+    /// How the process ended.
+    pub(crate) end: End,
+}
+
+/// Runs a command, in which something happens to the call with this number, from 0, of those that this is true of; those that only
+/// look are among them.
+#[expect(clippy::zombie_processes, reason = "the tracer waits for it")]
+pub(crate) fn run(program: &Path, words: &[&str], fault: Fault, number: usize, about: &dyn Fn(&Call) -> bool) -> Ran {
+    // It waits for a line before it becomes the command, so that no call of that is missed.
+    let mut command = Command::new("sh");
+    command.args(["-c", "read _ && exec \"$0\" \"$@\" < /dev/null"]).arg(program).args(words);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let clerk = process::pid(&child);
+    seize(clerk);
+    child.stdin.take().unwrap().write_all(b"\n").unwrap();
+    let (out, errors) = (listen(child.stdout.take().unwrap()), listen(child.stderr.take().unwrap()));
+    let watchdog = Watchdog::of(clerk);
+    let (fault, about, inside) = (Some((fault, number)), Some(about), BTreeMap::new());
+    let mut tracer = Tracer { clerk, fault, watch: None, about, inside, points: 0, hit: None };
+    let end = tracer.follow();
+    watchdog.call_off();
+    Ran { said: [out, errors].map(|listening| listening.join().unwrap()), hit: tracer.hit, end }
+}
+
+fn listen(mut stream: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    })
+}
+
+fn seize(process: Pid) {
+    let options = Options::PTRACE_O_EXITKILL | Options::PTRACE_O_TRACESYSGOOD | Options::PTRACE_O_TRACECLONE;
+    ptrace::seize(process, options).unwrap_or_else(|error| panic!("this test needs ptrace: {error}"));
+    ptrace::interrupt(process).unwrap();
+}
+
 struct Tracer<'a> {
     clerk: Pid,
     fault: Option<(Fault, usize)>,
     watch: Option<&'a mut dyn FnMut(&Call)>,
+    /// Which calls something may happen to, also of those that only look; all that change something, where nothing is said.
+    about: Option<&'a dyn Fn(&Call) -> bool>,
     /// The threads that are inside of a call, and what is to be done when they leave it.
     inside: BTreeMap<Pid, Option<Leaving>>,
     /// How many calls the fault could have happened to.
@@ -152,7 +200,12 @@ impl Tracer<'_> {
 
     fn enter(&mut self, thread: Pid) -> nix::Result<Option<Leaving>> {
         let mut regs = ptrace::getregs(thread)?;
-        let Some(kind) = Kind::of(thread, &regs) else { return Ok(None) };
+        let kind = Kind::of(thread, &regs);
+        let kind = if self.about.is_some() { kind.or_else(|| Kind::of_look(&regs)) } else { kind };
+        let Some(kind) = kind else { return Ok(None) };
+        if self.about.is_some_and(|about| !about(&Call::new(kind, thread, &regs))) {
+            return Ok(None);
+        }
         if let Some(watch) = &mut self.watch {
             let call = Call::new(kind, thread, &regs);
             if kind != Kind::Answer {
@@ -169,6 +222,7 @@ impl Tracer<'_> {
             }
             Fault::Fail(error) => Some(error),
             Fault::Full => Some(Errno::ENOSPC),
+            Fault::Broken => Some(Errno::EIO),
             Fault::Short => {
                 regs.rdx /= 2;
                 ptrace::setregs(thread, regs)?;
@@ -185,7 +239,8 @@ impl Tracer<'_> {
     fn happening(&mut self, kind: Kind) -> Option<Fault> {
         let (fault, number) = self.fault.filter(|(fault, _)| fault.hits(kind))?;
         self.points += 1;
-        let hit = if fault == Fault::Full { self.points > number } else { self.points == number + 1 };
+        let stays = matches!(fault, Fault::Full | Fault::Broken);
+        let hit = if stays { self.points > number } else { self.points == number + 1 };
         hit.then_some(fault)
     }
 }

@@ -1,0 +1,105 @@
+//! `audit record`: what is kept of a run, for people and for programs.
+
+use serde_json::{Value, json};
+
+use crate::command_line::Done;
+use crate::desk::{Desk, refused};
+
+const POLICY: &str =
+    "[approval]\nmode = \"auto\"\n[grants.default]\ntimers = true\n[grants.default.kv]\nspace = \"notes\"\n";
+const NOTES: &str = "const execute = async ({ times }) => { for (let n = 0; n < times; n++) await kv.get('note'); \
+    await sleep(2); await kv.set('note', times); await kv.set('', 1) }\n";
+
+/// A desk with a tool that keeps notes, and what a run of it said.
+fn desk(times: u32) -> (Desk, Value) {
+    let desk = Desk::new();
+    desk.file("policy.toml", POLICY);
+    desk.file("notes.js", NOTES);
+    let made = on(&desk, &["create", "$notes.js", "--description", "Keeps notes", "--capabilities", "kv,timers"]);
+    assert_eq!(made.status, 0, "{}", made.err);
+    let ran = on(&desk, &["run", "notes", &format!("times={times}"), "--json"]);
+    assert_eq!(ran.status, 1, "{}", ran.out);
+    let ran = ran.json();
+    (desk, ran)
+}
+
+fn on(desk: &Desk, words: &[&str]) -> Done {
+    desk.run(&[&["--no-project", "--config", "$policy.toml"], words].concat())
+}
+
+/// The run that the log tells of last.
+fn last_run(desk: &Desk) -> String {
+    let line = on(desk, &["audit", "--limit", "1", "--json"]).json();
+    line["details"]["run"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_record_of_a_run_says_what_was_done_for_it() {
+    let (desk, ran) = desk(1);
+    let expect = json!({ "effects": [
+        { "id": 0, "kind": "kv.get", "about": "note", "effects": "committed" },
+        { "id": 1, "kind": "timer", "about": "2 ms", "effects": "committed" },
+        { "id": 2, "kind": "kv.commit", "about": "note", "effects": "committed" },
+        { "id": 3, "kind": "kv.commit", "about": "", "effects": "none", "code": "kv-key" },
+    ] });
+    let first = ran["done"]["effects"][0]["id"].as_u64().unwrap();
+    let mut done = ran["done"].clone();
+    for effect in done["effects"].as_array_mut().unwrap() {
+        effect["id"] = json!(effect["id"].as_u64().unwrap() - first);
+    }
+    assert_eq!(done, expect);
+    // It wrote its note before it failed.
+    assert_eq!((&ran["error"]["code"], &ran["error"]["effects"]), (&json!("tool-failed"), &json!("committed")));
+    let run = last_run(&desk);
+    let record = on(&desk, &["audit", "record", &run, "--json"]).json();
+    assert_eq!((&record["run"], &record["outcome"], &record["done"]), (&json!(run), &json!("threw"), &ran["done"]));
+    let by_hash = on(&desk, &["audit", "record", ran["record"].as_str().unwrap(), "--json"]).json();
+    assert_eq!(by_hash, record);
+    assert_eq!(on(&desk, &["audit", "record", "--json"]).json(), record);
+    let text = on(&desk, &["audit", "record", &run]).out;
+    let told = "done     kv.get  note  committed\ndone     timer  2 ms  committed\ndone     kv.commit  note  committed\n\
+        done     kv.commit  none  kv-key\n";
+    assert!(text.starts_with(&format!("run      {run}\naction   run_dynamic_tool\ntool     notes dt_")), "{text}");
+    assert!(text.contains("\noutcome  threw (tool-failed)\n") && text.ends_with(told), "{text}");
+}
+
+#[test]
+fn what_is_only_counted_is_told_by_kind() {
+    let (desk, ran) = desk(300);
+    let rest = json!({ "kv.get": { "committed": 44 }, "timer": { "committed": 1 }, "kv.commit": { "committed": 1, "none": 1 } });
+    assert_eq!((&ran["done"]["more"], &ran["done"]["rest"]), (&json!(47), &rest));
+    let text = on(&desk, &["audit", "record", &last_run(&desk)]).out;
+    assert!(
+        text.ends_with("\nand more 47: kv.commit 1 none 1 committed, kv.get 44 committed, timer 1 committed\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_error_of_a_run_says_how_far_it_changed_the_world() {
+    let desk = desk(0).0;
+    for (name, code, effects) in [
+        ("reads", "const execute = async () => { await kv.get('note'); throw new Error('no') }", "none"),
+        ("waits", "const execute = async () => { await sleep(1); for (;;); }", "none"),
+        ("writes", "const execute = async () => { await kv.set('note', 1); for (;;); }", "committed"),
+    ] {
+        desk.file(&format!("{name}.js"), code);
+        let file = format!("${name}.js");
+        on(&desk, &["create", &file, "--description", "Fails", "--capabilities", "kv,timers"]);
+        let ran = on(&desk, &["run", name, "--fuel", "50000000", "--json"]).json();
+        assert_eq!(ran["error"]["effects"], effects, "{ran}");
+    }
+    assert_eq!(on(&desk, &["run", "none", "--json"]).json()["error"]["effects"], "none");
+}
+
+#[test]
+fn a_record_that_is_not_there_is_not_shown() {
+    let (desk, _) = desk(0);
+    for which in ["r_00c0ffee00c0ffee-1", &"0".repeat(64), "notes", "\u{1b}[2J"] {
+        refused(&on(&desk, &["audit", "record", which, "--json"]), 4, "record-not-found");
+    }
+    let empty = Desk::with_mean();
+    refused(&empty.run(&["audit", "record", "--json"]), 4, "record-not-found");
+    let said = on(&desk, &["audit", "record", "notes"]);
+    assert_eq!(said.err, "error: there is no record of `notes`\nhint: `toolcell audit` says which runs there were\n");
+}
