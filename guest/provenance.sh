@@ -19,7 +19,7 @@ Built by \`make guest\` (\`guest/build.sh\`) from \`guest/\` and \`crates/protoc
 | wasi-libc | $(version wasi-libc) |
 | javy | $(locked javy) |
 | rquickjs (quickjs-ng 0.15.1) | $(locked rquickjs) |
-| our patch of QuickJS (\`guest/c/positions.patch\`) | blake3 \`$(b3sum --no-names c/positions.patch)\` |
+| our patches of QuickJS (\`guest/c/*.patch\`, \`guest/c/blocks.h\`) | blake3 \`$(cat c/*.patch c/blocks.h | b3sum --no-names)\` |
 | url | $(locked url) |
 | wasmtime-wizer (the snapshot) | $(locked wasmtime-wizer) |
 | prelude (\`guest/js/dist/prelude.js\`) | blake3 \`$(b3sum --no-names js/dist/prelude.js)\` |

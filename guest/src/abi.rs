@@ -33,6 +33,8 @@ unsafe extern "C" {
 
 unsafe extern "C" {
     fn __wasm_call_ctors();
+    /// Of `c/blocks.h`.
+    fn blocks_give_back();
 }
 
 /// Hands one console line to the host, which may end the instance here.
@@ -140,6 +142,8 @@ const HEADROOM_BYTES: usize = 128 << 10;
 /// A prepared script is kept as the pages that it changed. Allocated into holes all over the heap, a tool would change
 /// a page for each of its objects; with the holes filled for good, its objects lie together in fresh pages.
 fn make_allocations_adjacent() {
+    // SAFETY: takes nothing, and frees only blocks that nobody holds.
+    unsafe { blocks_give_back() };
     let end = core::arch::wasm32::memory_size(0) << 16;
     let mut size = 64 << 10;
     while size >= 8 {

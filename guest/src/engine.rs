@@ -37,8 +37,16 @@ pub(crate) struct Hooks {
     pub(crate) describe: Persistent<Function<'static>>,
     /// `(thenable) => Promise`
     pub(crate) assimilate: Persistent<Function<'static>>,
-    /// `(id: number, ok: boolean, value, bytes: Uint8Array | undefined) => void`: ends an operation.
+    /// `(record, ok: boolean, value, bytes: Uint8Array | undefined) => void`: ends an operation.
     pub(crate) settle: Persistent<Function<'static>>,
+    /// `(name, message, code, effects, place) => Error`: the error of an operation that failed.
+    pub(crate) failure: Persistent<Function<'static>>,
+    /// `(kind, place) => Error`: the error of an answer that is none.
+    pub(crate) malformed: Persistent<Function<'static>>,
+    /// `(error, place) => Error`: what was thrown while an answer was read.
+    pub(crate) misread: Persistent<Function<'static>>,
+    /// What stands for `undefined` where an answer was read.
+    pub(crate) nothing: Persistent<Object<'static>>,
     /// `(value, key: string) => [kind, value, message]`: what a result holds that is no plain data.
     pub(crate) classify: Persistent<Function<'static>>,
     /// `(string) => string`: the JSON text of a string that is not well-formed Unicode.
@@ -111,6 +119,7 @@ fn evaluate_prelude(ctx: &Ctx<'_>, prelude: &[u8]) -> Hooks {
         let function: Function<'_> = hooks.get(name).unwrap_or_else(|_| panic!("the prelude has a hook `{name}`"));
         Persistent::save(ctx, function)
     };
+    let nothing: Object<'_> = hooks.get("nothing").expect("the prelude hands back what stands for nothing");
     let object_prototype: Object<'_> = hooks.get("objectPrototype").expect("the prelude hands back Object.prototype");
     Hooks {
         grant: hook("grant"),
@@ -119,6 +128,10 @@ fn evaluate_prelude(ctx: &Ctx<'_>, prelude: &[u8]) -> Hooks {
         describe: hook("describe"),
         assimilate: hook("assimilate"),
         settle: hook("settle"),
+        failure: hook("failure"),
+        malformed: hook("malformed"),
+        misread: hook("misread"),
+        nothing: Persistent::save(ctx, nothing),
         classify: hook("classify"),
         quote: hook("quote"),
         inspect: hook("inspect"),

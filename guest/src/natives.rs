@@ -5,54 +5,16 @@
 
 use std::cell::RefCell;
 
+use javy::quickjs::convert::List;
 use javy::quickjs::function::Opt;
-use javy::quickjs::{ArrayBuffer, Ctx, Exception, Function, Object, Result, TypedArray};
-use toolcell_protocol::{Level, Operation};
+use javy::quickjs::{ArrayBuffer, Ctx, Function, Object, Result, TypedArray};
+use toolcell_protocol::Level;
 use url::{Url, form_urlencoded, quirks};
 
-use crate::{abi, typebox};
+use crate::{abi, operations, plain, result, typebox};
 
 thread_local! {
     static RANDOM: RefCell<Option<fastrand::Rng>> = const { RefCell::new(None) };
-    static OPERATIONS: RefCell<Operations> = const { RefCell::new(Operations::new()) };
-}
-
-/// The operations that the tool has in flight.
-pub(crate) struct Operations {
-    last_id: u32,
-    in_flight: u32,
-    limit: u32,
-    exceeded: bool,
-    started: Vec<Operation>,
-    cancelled: Vec<u32>,
-}
-
-impl Operations {
-    const fn new() -> Self {
-        Self { last_id: 0, in_flight: 0, limit: u32::MAX, exceeded: false, started: Vec::new(), cancelled: Vec::new() }
-    }
-}
-
-/// Sets how many operations may be in flight at once.
-pub(crate) fn limit_operations(limit: u32) {
-    OPERATIONS.with_borrow_mut(|operations| operations.limit = limit);
-}
-
-/// Whether the tool tried to have more operations in flight than it may.
-pub(crate) fn operations_exceeded() -> bool {
-    OPERATIONS.with_borrow(|operations| operations.exceeded)
-}
-
-/// Takes the operations that were started and cancelled since this was last asked.
-pub(crate) fn take_operations() -> (Vec<Operation>, Vec<u32>) {
-    OPERATIONS.with_borrow_mut(|operations| {
-        (std::mem::take(&mut operations.started), std::mem::take(&mut operations.cancelled))
-    })
-}
-
-/// Notes that one operation is in flight no more.
-pub(crate) fn operation_ended() {
-    OPERATIONS.with_borrow_mut(|operations| operations.in_flight = operations.in_flight.saturating_sub(1));
 }
 
 /// The object that the prelude reads as `__toolcell_native`.
@@ -64,6 +26,7 @@ pub(crate) fn register<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let url = Object::new(ctx.clone())?;
     function(&url, "parse", Function::new(ctx.clone(), url_parse)?)?;
     function(&url, "set", Function::new(ctx.clone(), url_set)?)?;
+    function(&url, "absolute", Function::new(ctx.clone(), url_absolute)?)?;
     native.set("url", url)?;
 
     let form = Object::new(ctx.clone())?;
@@ -80,9 +43,12 @@ pub(crate) fn register<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     function(&native, "partial", Function::new(ctx.clone(), partial)?)?;
     function(&native, "typebox", Function::new(ctx.clone(), typebox)?)?;
     function(&native, "random", Function::new(ctx.clone(), random)?)?;
-    function(&native, "start", Function::new(ctx.clone(), start)?)?;
-    function(&native, "cancel", Function::new(ctx.clone(), cancel)?)?;
-    function(&native, "release", Function::new(ctx.clone(), release)?)?;
+    function(&native, "json", Function::new(ctx.clone(), plain::json)?)?;
+    function(&native, "quote", Function::new(ctx.clone(), quote)?)?;
+    function(&native, "start", Function::new(ctx.clone(), operations::start)?)?;
+    function(&native, "request", Function::new(ctx.clone(), operations::request)?)?;
+    function(&native, "cancel", Function::new(ctx.clone(), operations::cancel)?)?;
+    function(&native, "release", Function::new(ctx.clone(), operations::release)?)?;
     Ok(native)
 }
 
@@ -112,6 +78,13 @@ fn url_parse(href: String, base: Opt<Option<String>>) -> Option<Vec<String>> {
         None => None,
     };
     Url::options().base_url(base.as_ref()).parse(&href).ok().as_ref().map(parts)
+}
+
+/// An absolute URL as the standard writes it, and whether it has a user name or a password.
+fn url_absolute(href: String) -> Option<List<(String, bool)>> {
+    let url = Url::parse(&href).ok()?;
+    let has_credentials = !url.username().is_empty() || url.password().is_some_and(|password| !password.is_empty());
+    Some(List((String::from(url), has_credentials)))
 }
 
 /// One of the setters of the WHATWG URL class. A value that the standard ignores changes nothing.
@@ -162,6 +135,13 @@ fn utf8_decode(buffer: ArrayBuffer<'_>, offset: usize, length: usize, fatal: boo
     Some(String::from_utf8_lossy(bytes).into_owned())
 }
 
+/// The JSON text of a well-formed string.
+fn quote(text: String) -> String {
+    let mut quoted = String::new();
+    result::quote(&mut quoted, &text);
+    quoted
+}
+
 fn log(level: u32, text: String) {
     abi::log(Level::from_number(level).unwrap_or(Level::Log), &text);
 }
@@ -177,36 +157,4 @@ fn partial(json: String) {
 /// A number in `[0, 1)` from the run's seed, which the host is asked for at the first use.
 fn random() -> f64 {
     RANDOM.with_borrow_mut(|random| random.get_or_insert_with(|| fastrand::Rng::with_seed(abi::seed())).f64())
-}
-
-/// Starts an operation and gives its number; the bytes are copied.
-fn start<'js>(ctx: Ctx<'js>, kind: String, payload: String, bytes: Opt<Option<TypedArray<'js, u8>>>) -> Result<u32> {
-    let id = OPERATIONS.with_borrow_mut(|operations| {
-        if operations.in_flight >= operations.limit {
-            operations.exceeded = true;
-            return None;
-        }
-        operations.in_flight += 1;
-        operations.last_id += 1;
-        let bytes = bytes.0.flatten().map(|bytes| bytes.as_bytes().unwrap_or_default().to_vec());
-        operations.started.push(Operation { id: operations.last_id, kind, payload, bytes });
-        Some(operations.last_id)
-    });
-    id.ok_or_else(|| Exception::throw_range(&ctx, "too many operations are pending"))
-}
-
-/// This operation has ended, and nobody reads the rest of what it gave.
-fn release(id: u32) {
-    OPERATIONS.with_borrow_mut(|operations| operations.cancelled.push(id));
-}
-
-/// Nobody waits for this operation any more.
-fn cancel(id: u32) {
-    OPERATIONS.with_borrow_mut(|operations| {
-        operations.in_flight = operations.in_flight.saturating_sub(1);
-        match operations.started.iter().position(|operation| operation.id == id) {
-            Some(unseen) => drop(operations.started.remove(unseen)),
-            None => operations.cancelled.push(id),
-        }
-    });
 }

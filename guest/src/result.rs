@@ -301,11 +301,7 @@ impl<'js> Writer<'_, 'js> {
 
     fn write_float(&mut self, number: f64) {
         if number.is_finite() {
-            if number == 0.0 && number.is_sign_negative() {
-                self.text.push_str("-0");
-            } else {
-                self.text.push_str(ryu_js::Buffer::new().format_finite(number));
-            }
+            write_finite(&mut self.text, number);
         } else {
             let name = if number.is_nan() {
                 "NaN"
@@ -352,7 +348,7 @@ impl<'js> Writer<'_, 'js> {
 }
 
 /// The text of a key, if it is well-formed Unicode. (`Atom::to_string` would neither check that nor pass a NUL.)
-fn name_of(key: &Atom<'_>) -> Option<String> {
+pub(crate) fn name_of(key: &Atom<'_>) -> Option<String> {
     key.to_js_string().ok()?.to_string().ok()
 }
 
@@ -361,8 +357,17 @@ fn named(path: &str) -> &str {
     if path.is_empty() { "the result itself" } else { path }
 }
 
+/// Appends a number that is finite; `-0` stays what it is.
+pub(crate) fn write_finite(out: &mut String, number: f64) {
+    if number == 0.0 && number.is_sign_negative() {
+        out.push_str("-0");
+    } else {
+        out.push_str(ryu_js::Buffer::new().format_finite(number));
+    }
+}
+
 /// Appends `text` as a JSON string, escaped as `QuoteJSONString` of ECMA-262 does.
-fn quote(out: &mut String, text: &str) {
+pub(crate) fn quote(out: &mut String, text: &str) {
     out.reserve(text.len() + 2);
     out.push('"');
     let mut plain = 0;

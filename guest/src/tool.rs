@@ -6,11 +6,11 @@
 use std::cell::RefCell;
 
 use javy::quickjs::promise::PromiseState;
-use javy::quickjs::{Ctx, Error, Function, Module, Object, Persistent, Promise, Result, TypedArray, Value};
-use toolcell_protocol::{Call, Exceeded, Grant, Load, Reply, Resume, Settled, Thrown};
+use javy::quickjs::{Ctx, Error, Function, Module, Object, Persistent, Promise, Result, Value};
+use toolcell_protocol::{Call, Exceeded, Grant, Load, Reply, Resume, Thrown};
 
 use crate::engine::{Engine, Hooks};
-use crate::{abi, natives, result, syntax, thrown, typebox};
+use crate::{abi, operations, result, syntax, thrown, typebox};
 
 thread_local! {
     static ACTIVITY: RefCell<Activity> = const { RefCell::new(Activity::Nothing) };
@@ -80,7 +80,7 @@ pub(crate) fn describe(engine: &Engine) -> Reply {
 
 /// Calls the tool that was loaded.
 pub(crate) fn call(engine: &Engine, request: &Call<'_>) -> Reply {
-    natives::limit_operations(request.operations);
+    operations::limit(request.operations);
     engine.with(|ctx, hooks| {
         answer(&ctx, hooks, || {
             let params = ctx.json_parse(request.params)?;
@@ -103,8 +103,7 @@ pub(crate) fn resume(engine: &Engine, request: &Resume<'_>) -> Reply {
             };
             let promise = promise.restore(&ctx)?;
             for settled in &request.settled {
-                natives::operation_ended();
-                settle(&ctx, hooks, settled)?;
+                operations::settle(&ctx, hooks, settled)?;
             }
             finish(&ctx, hooks, promise, result_bytes)
         })
@@ -123,31 +122,6 @@ fn grant(ctx: &Ctx<'_>, hooks: &Hooks, grants: &[Grant]) -> Result<()> {
         .flat_map(|names| names.iter().map(String::as_str))
         .collect();
     call_hook(ctx, &hooks.grant, (names, secrets))
-}
-
-/// Ends one operation. An answer that is no JSON ends it as one that is malformed: with an answer that no kind has.
-fn settle(ctx: &Ctx<'_>, hooks: &Hooks, settled: &Settled<'_>) -> Result<()> {
-    match &settled.result {
-        Ok(answer) => {
-            let value = ctx.json_parse(answer.json).or_else(|error| {
-                if matches!(error, Error::Exception) {
-                    ctx.catch();
-                    return Ok(Value::new_undefined(ctx.clone()));
-                }
-                Err(error)
-            })?;
-            let bytes = answer.bytes.map(|bytes| TypedArray::<u8>::new_copy(ctx.clone(), bytes)).transpose()?;
-            call_hook(ctx, &hooks.settle, (settled.id, true, value, bytes))
-        }
-        Err(failure) => {
-            let error = Object::new(ctx.clone())?;
-            error.set("name", failure.name)?;
-            error.set("message", failure.message)?;
-            error.set("code", failure.code)?;
-            error.set("effects", failure.effects.name())?;
-            call_hook(ctx, &hooks.settle, (settled.id, false, error))
-        }
-    }
 }
 
 /// Runs jobs until the promise is settled, and makes the reply.
@@ -169,7 +143,7 @@ fn finish<'js>(
 /// Runs jobs until the promise is settled: its value, or `None` when no job is left.
 fn settled<'js>(ctx: &Ctx<'js>, promise: &Promise<'js>) -> std::result::Result<Option<Value<'js>>, End> {
     loop {
-        if natives::operations_exceeded() {
+        if operations::exceeded() {
             return Err(End::Reply(Reply::Exceeded(Exceeded::Operations)));
         }
         if promise.state() != PromiseState::Pending {
@@ -261,7 +235,7 @@ fn answer<'js>(ctx: &Ctx<'js>, hooks: &Hooks, work: impl FnOnce() -> std::result
         }
         Err(End::Syntax(_)) => refused("SyntaxError", "the source does not compile"),
     };
-    if natives::operations_exceeded() { Reply::Exceeded(Exceeded::Operations) } else { reply }
+    if operations::exceeded() { Reply::Exceeded(Exceeded::Operations) } else { reply }
 }
 
 fn done() -> Reply {
@@ -269,7 +243,7 @@ fn done() -> Reply {
 }
 
 fn waiting() -> Reply {
-    let (started, cancelled) = natives::take_operations();
+    let (started, cancelled) = operations::take();
     Reply::Pending { started, cancelled }
 }
 

@@ -19,13 +19,10 @@ import { contentOf, textOf } from "./values.js";
 export function makeFiles() {
   return ObjectFreeze({
     readText(path) {
-      return request("files.read", () => pathPayload(path, "files.readText"), undefined, (answer, bytes) => {
-        const content = readContent(answer, bytes);
-        return content === undefined ? undefined : textIn(content, path);
-      });
+      return request("files.read", readText, pathPayload, undefined, path, "files.readText");
     },
     readBytes(path) {
-      return request("files.read", () => pathPayload(path, "files.readBytes"), undefined, readContent);
+      return request("files.read", readContent, pathPayload, undefined, path, "files.readBytes");
     },
     write(path, content) {
       return write(path, content, "replace", "files.write");
@@ -37,16 +34,16 @@ export function makeFiles() {
       return write(path, content, "append", "files.append");
     },
     list(path) {
-      return request("files.list", () => pathPayload(path, "files.list"), undefined, readList);
+      return request("files.list", readList, pathPayload, undefined, path, "files.list");
     },
     stat(path) {
-      return request("files.stat", () => pathPayload(path, "files.stat"), undefined, readStat);
+      return request("files.stat", readStat, pathPayload, undefined, path, "files.stat");
     },
     remove(path) {
-      return request("files.remove", () => pathPayload(path, "files.remove"), undefined, nothing);
+      return request("files.remove", nothing, pathPayload, undefined, path, "files.remove");
     },
     mkdir(path) {
-      return request("files.mkdir", () => pathPayload(path, "files.mkdir"), undefined, nothing);
+      return request("files.mkdir", nothing, pathPayload, undefined, path, "files.mkdir");
     },
   });
 }
@@ -60,12 +57,20 @@ function pathPayload(path, what) {
 }
 
 function write(path, content, mode, what) {
-  return request(
-    "files.write",
-    () => pathOf(path, what) + ',"mode":"' + mode + '"}',
-    () => contentOf(content, "the content of " + what + ", where it is no string,"),
-    nothing,
-  );
+  return request("files.write", nothing, writePayload, writeContent, { path, content, mode, what });
+}
+
+function writePayload({ path, mode, what }) {
+  return pathOf(path, what) + ',"mode":"' + mode + '"}';
+}
+
+function writeContent({ content, what }) {
+  return contentOf(content, "the content of " + what + ", where it is no string,");
+}
+
+function readText(answer, bytes, path) {
+  const content = readContent(answer, bytes);
+  return content === undefined ? undefined : textIn(content, path);
 }
 
 function readContent(answer, bytes) {

@@ -19,27 +19,22 @@ import { jsonOf, optionsOf, textOf, wholeOf } from "./values.js";
 export function makeKv() {
   return ObjectFreeze({
     get(key) {
-      return request("kv.get", () => keyPayload(key, "the key of kv.get"), undefined, readValue);
+      return request("kv.get", readValue, keyPayload, undefined, key, "the key of kv.get");
     },
     entry(key) {
-      return request("kv.get", () => keyPayload(key, "the key of kv.entry"), undefined, readEntry);
+      return request("kv.get", readEntry, keyPayload, undefined, key, "the key of kv.entry");
     },
     set(key, value, options = undefined) {
-      const payload = () => {
-        const writes = setWrite(textOf(key, "the key of kv.set"), value, ttlOf(options, "kv.set"), "the value of kv.set");
-        return commitPayload("", writes);
-      };
-      return request("kv.commit", payload, undefined, readDone);
+      return request("kv.commit", readDone, setPayload, undefined, key, value, options);
     },
     delete(key) {
-      const payload = () => commitPayload("", deleteWrite(textOf(key, "the key of kv.delete")));
-      return request("kv.commit", payload, undefined, readDone);
+      return request("kv.commit", readDone, deletePayload, undefined, key);
     },
     list(options = undefined) {
-      return request("kv.list", () => listPayload(options), undefined, readList);
+      return request("kv.list", readList, listPayload, undefined, options);
     },
     commit(changes) {
-      return request("kv.commit", () => changesPayload(changes), undefined, readCommitted);
+      return request("kv.commit", readCommitted, changesPayload, undefined, changes);
     },
     update(key, change, options = undefined) {
       return update(key, change, options);
@@ -49,6 +44,14 @@ export function makeKv() {
 
 function keyPayload(key, what) {
   return '{"key":' + quote(textOf(key, what)) + "}";
+}
+
+function setPayload(key, value, options) {
+  return commitPayload("", setWrite(textOf(key, "the key of kv.set"), value, ttlOf(options, "kv.set"), "the value of kv.set"));
+}
+
+function deletePayload(key) {
+  return commitPayload("", deleteWrite(textOf(key, "the key of kv.delete")));
 }
 
 function listPayload(options) {
@@ -64,6 +67,7 @@ function listPayload(options) {
 }
 
 function ttlOf(options, what) {
+  if (options === undefined) return undefined;
   const { ttl } = optionsOf(options, "the options of " + what);
   return ttl === undefined ? undefined : wholeOf(ttl, 1, "the ttl of " + what + ", in milliseconds,");
 }

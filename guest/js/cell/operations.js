@@ -1,31 +1,23 @@
 // What a tool may ask of the host: each operation ends with the answer of the host, or with its failure.
 //
-// Invariant: an operation's number comes from the host's side, counted in the order of the calls. Nothing of a tool
-// runs in here: whoever waits for an operation settles promises or queues jobs, so that all operations which ended
-// together are told to the tool before any of it goes on.
+// Invariant: an operation's number comes from the guest's Rust side, counted in the order of the calls, and so does what
+// waits for it. Nothing of a tool runs in here: whoever waits for an operation settles promises or queues jobs, so that
+// all operations which ended together are told to the tool before any of it goes on.
 
 import { DOMException } from "../src/dom-exception.js";
 import {
   Error,
-  JSONStringify,
-  Map,
-  MapPrototypeDelete,
-  MapPrototypeGet,
-  MapPrototypeSet,
   ObjectDefineProperty,
   ObjectPrototypeHasOwnProperty,
   Promise,
   TypeError,
 } from "../src/intrinsics.js";
+import { native } from "../src/native.js";
 import { addErrorProperty } from "../src/webidl.js";
 import { here, stackOf } from "./errors.js";
 
-const waiting = new Map();
-let native;
-
-/** Gives this module what it needs of the host and of the other modules. */
-export function connect(nativeFunctions, AbortController) {
-  native = nativeFunctions;
+/** Gives this module what it needs of the other modules. */
+export function connect(AbortController) {
   neverAborted = new AbortController().signal;
 }
 
@@ -37,14 +29,12 @@ export let neverAborted;
  * that it happened at `place`, if one is given. `payload` is JSON text, `bytes` a Uint8Array or `undefined`.
  */
 export function start(kind, payload, bytes, place, done, failed) {
-  const id = native.start(kind, payload, bytes);
-  MapPrototypeSet(waiting, id, { kind, place, done, failed });
-  return id;
+  return native.start(kind, payload, bytes, { place, done, failed });
 }
 
 /** Forgets an operation that has not ended. */
 export function cancel(id) {
-  if (MapPrototypeDelete(waiting, id)) native.cancel(id);
+  native.cancel(id);
 }
 
 /** Tells the host that nobody reads the rest of what the operation `id`, which has ended, gave. */
@@ -52,11 +42,8 @@ export function release(id) {
   native.release(id);
 }
 
-/** Ends the operation `id` with a value and bytes, or with `{ name, message, code, effects }` of a failure. */
-export function settle(id, ok, value, bytes) {
-  const operation = MapPrototypeGet(waiting, id);
-  if (operation === undefined) return;
-  MapPrototypeDelete(waiting, id);
+/** Ends an operation that was started with a value and bytes, or with `{ name, message, code, effects }` of a failure. */
+export function settle(operation, ok, value, bytes) {
   if (!ok) {
     operation.failed(failure(value.name, value.message, value.code, value.effects, operation.place));
     return;
@@ -64,28 +51,31 @@ export function settle(id, ok, value, bytes) {
   try {
     operation.done(value, bytes);
   } catch (error) {
-    if (operation.place !== undefined) define(error, "stack", stackOf(operation.place));
-    operation.failed(error);
+    operation.failed(misread(error, operation.place));
   }
 }
 
-/** A promise of what `read(answer, bytes)` makes of an operation's answer; it refuses an answer with `undefined`. */
-export function request(kind, payload, bytes, read) {
+/**
+ * A promise of what `read(answer, bytes, context)` makes of an operation's answer; it refuses an answer with `undefined`.
+ * What is sent is `write(a, b, c)`, the JSON text, and `content(a, b, c)`, the bytes, if there are any. All of these are
+ * functions of their module: a closure for each operation would be dearer than the rest of it.
+ */
+export function request(kind, read, write, content, a, b, c) {
   const place = here(request);
-  return new Promise((resolve, reject) => {
-    start(
-      kind,
-      payload(),
-      bytes === undefined ? undefined : bytes(),
-      place,
-      (answer, piece) => {
-        const value = read(answer, piece);
-        if (value === undefined) reject(malformed(kind, place));
-        else resolve(value === NOTHING ? undefined : value);
-      },
-      reject,
-    );
-  });
+  let payload;
+  let bytes;
+  try {
+    payload = write(a, b, c);
+    if (content !== undefined) bytes = content(a, b, c);
+  } catch (error) {
+    return rejected(error);
+  }
+  return native.request(kind, payload, bytes, read, a, place);
+}
+
+/** A promise that is rejected. */
+export function rejected(error) {
+  return new Promise((resolve, reject) => reject(error));
 }
 
 /** What the reader of an answer gives where the tool is to see `undefined`. */
@@ -100,6 +90,12 @@ export function nothing(answer) {
 export function malformed(kind, place) {
   const message = "the host's answer to `" + kind + "` is malformed, so it is not known what happened";
   return failure("TypeError", message, "answer-malformed", "started", place);
+}
+
+/** What was thrown while an answer was read, which happened at `place`, if one is given. */
+export function misread(error, place) {
+  if (place !== undefined) define(error, "stack", stackOf(place));
+  return error;
 }
 
 // Those that are no errors of the language itself.
@@ -117,7 +113,8 @@ const EXCEPTIONS = {
   TimeoutError: true,
 };
 
-function failure(name, message, code, effects, place) {
+/** The error of an operation that failed at `place`, if one is given. */
+export function failure(name, message, code, effects, place) {
   let error;
   if (name === "TypeError") {
     error = new TypeError(message);
@@ -144,7 +141,7 @@ export function own(answer, key) {
     : undefined;
 }
 
-/** The JSON text of a string. */
+/** The JSON text of a well-formed string. */
 export function quote(string) {
-  return JSONStringify(string);
+  return native.quote(string);
 }

@@ -16,7 +16,7 @@ const PromiseConstructor = Promise;
 /** `native` carries the functions of the Rust side and takes the hooks back. */
 export function start(native, globalObject, console, AbortController) {
   tool.connect(native, console);
-  operations.connect(native, AbortController);
+  operations.connect(AbortController);
   grants.connect(globalObject, reportUncaught);
   Object.defineProperty(Math, "random", { value: { random: () => native.random() }.random, writable: true, configurable: true });
   Error.prepareStackTrace = prepareStackTrace;
@@ -24,6 +24,10 @@ export function start(native, globalObject, console, AbortController) {
   native.hooks = {
     grant: grants.grant,
     settle: operations.settle,
+    failure: operations.failure,
+    malformed: operations.malformed,
+    misread: operations.misread,
+    nothing: operations.NOTHING,
     adopt: tool.adopt,
     invoke: tool.invoke,
     describe: tool.describe,

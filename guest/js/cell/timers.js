@@ -19,14 +19,19 @@ import {
   ReflectApply,
   TypeError,
 } from "../src/intrinsics.js";
-import { cancel, start } from "./operations.js";
+import { native } from "../src/native.js";
+import { cancel, nothing, start } from "./operations.js";
 import { optionsOf } from "./values.js";
 
 /** The longest delay of `setTimeout`, in milliseconds; a longer one is none, as in browsers. */
 const DELAY_MOST = 2147483647;
 
 function startTimer(ms, done, failed) {
-  return start("timer", '{"ms":' + ms + "}", undefined, undefined, done, failed);
+  return start("timer", delayPayload(ms), undefined, undefined, done, failed);
+}
+
+function delayPayload(ms) {
+  return '{"ms":' + ms + "}";
 }
 
 /** The functions of the grant `timers`; `report` takes what a callback throws. */
@@ -80,9 +85,16 @@ export function makeTimers(report) {
   };
 }
 
+function isDelay(milliseconds) {
+  return typeof milliseconds === "number" && milliseconds >= 0 && milliseconds <= Number.MAX_SAFE_INTEGER;
+}
+
 function sleep(milliseconds, options) {
+  if (options === undefined && isDelay(milliseconds)) {
+    return native.request("timer", delayPayload(milliseconds), undefined, nothing, undefined, undefined);
+  }
   return new Promise((resolve, reject) => {
-    if (typeof milliseconds !== "number" || !(milliseconds >= 0 && milliseconds <= Number.MAX_SAFE_INTEGER)) {
+    if (!isDelay(milliseconds)) {
       throw new TypeError("sleep needs a number of milliseconds, zero or more");
     }
     const { signal } = optionsOf(options, "the second argument of sleep");

@@ -10,7 +10,7 @@ import { jsonOf, textOf } from "./values.js";
 export function makeTools() {
   return ObjectFreeze({
     call(name, params = {}) {
-      return request("tools.call", () => callPayload(name, params), undefined, (answer) => answer);
+      return request("tools.call", undefined, callPayload, undefined, name, params);
     },
   });
 }

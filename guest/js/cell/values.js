@@ -6,6 +6,7 @@ import {
   ArrayIsArray,
   JSONStringify,
   Number,
+  ObjectPrototype,
   StringPrototypeIsWellFormed,
   StringPrototypeSlice,
   TypeError,
@@ -13,10 +14,17 @@ import {
 } from "../src/intrinsics.js";
 import { bytesOf } from "../src/bytes.js";
 import { encodeUtf8 } from "../src/encoding.js";
+import { native } from "../src/native.js";
 import { classify } from "./classify.js";
 
 /** The JSON text of `value`; `what` names it in a TypeError. */
 export function jsonOf(value, what) {
+  const plain = native.json(value, ObjectPrototype);
+  return plain === undefined ? jsonOfAnything(value, what) : plain;
+}
+
+/** The same of a value that is no plain data, or holds what JSON would change. */
+function jsonOfAnything(value, what) {
   const text = JSONStringify(value, function (key, member) {
     const wrong = flaw(member, ArrayIsArray(this));
     if (wrong === undefined) return member;

@@ -4798,6 +4798,7 @@
   var DataViewPrototypeGetByteLength = getter(DataView.prototype, "byteLength");
   var DataViewPrototypeGetByteOffset = getter(DataView.prototype, "byteOffset");
   var ResolvedPromise = Promise2.resolve();
+  var PromiseResolve = uncurryThis(Promise2.resolve);
   var PromisePrototypeThen = uncurryThis(Promise2.prototype.then);
   function afterThisTask(callback) {
     PromisePrototypeThen(ResolvedPromise, callback);
@@ -4808,7 +4809,7 @@
   var native = globalThis.__toolcell_native;
   if (native === void 0) throw new TypeError2("the prelude needs __toolcell_native");
   ReflectDeleteProperty(globalThis, "__toolcell_native");
-  var { parse: nativeUrlParse, set: nativeUrlSet } = native.url;
+  var { absolute: nativeUrlAbsolute, parse: nativeUrlParse, set: nativeUrlSet } = native.url;
   var { parse: nativeFormParse, serialize: nativeFormSerialize } = native.form;
   var { encode: nativeUtf8Encode, decode: nativeUtf8Decode } = native.utf8;
   var { log: nativeLog } = native;
@@ -7588,12 +7589,6 @@
     return serializeParams(value);
   }
   __name(searchParamsText, "searchParamsText");
-  function absoluteUrl(url) {
-    const parts = nativeUrlParse(url, void 0);
-    if (parts === void 0) return void 0;
-    return { href: parts[HREF], credentials: parts[USERNAME] !== "" || parts[PASSWORD] !== "" };
-  }
-  __name(absoluteUrl, "absoluteUrl");
   shapeClass(URLSearchParams, "URLSearchParams", [
     "size",
     "append",
@@ -7824,19 +7819,19 @@
   __name(stackOf, "stackOf");
   function traceOf(frames, first) {
     let text2 = "";
-    let native3 = "";
+    let native2 = "";
     for (let index = first; index < frames.length; index++) {
       const frame = frames[index];
       const file = frame.getFileName();
       const name = frame.getFunctionName();
       if (file === PRELUDE) {
-        native3 = "";
+        native2 = "";
       } else if (typeof file !== "string") {
-        native3 += "    at " + (name || "<anonymous>") + " (native)\n";
+        native2 += "    at " + (name || "<anonymous>") + " (native)\n";
       } else {
         const at = file + ":" + place(frame);
-        text2 += native3 + "    at " + (name ? name + " (" + at + ")" : at) + "\n";
-        native3 = "";
+        text2 += native2 + "    at " + (name ? name + " (" + at + ")" : at) + "\n";
+        native2 = "";
       }
     }
     return text2;
@@ -7922,6 +7917,110 @@
     }
   }
   __name(text, "text");
+
+  // cell/operations.js
+  function connect(AbortController2) {
+    neverAborted = new AbortController2().signal;
+  }
+  __name(connect, "connect");
+  var neverAborted;
+  function start(kind, payload, bytes, place2, done, failed) {
+    return native.start(kind, payload, bytes, { place: place2, done, failed });
+  }
+  __name(start, "start");
+  function cancel(id) {
+    native.cancel(id);
+  }
+  __name(cancel, "cancel");
+  function release(id) {
+    native.release(id);
+  }
+  __name(release, "release");
+  function settle(operation, ok, value, bytes) {
+    if (!ok) {
+      operation.failed(failure(value.name, value.message, value.code, value.effects, operation.place));
+      return;
+    }
+    try {
+      operation.done(value, bytes);
+    } catch (error) {
+      operation.failed(misread(error, operation.place));
+    }
+  }
+  __name(settle, "settle");
+  function request(kind, read2, write4, content, a, b, c) {
+    const place2 = here(request);
+    let payload;
+    let bytes;
+    try {
+      payload = write4(a, b, c);
+      if (content !== void 0) bytes = content(a, b, c);
+    } catch (error) {
+      return rejected(error);
+    }
+    return native.request(kind, payload, bytes, read2, a, place2);
+  }
+  __name(request, "request");
+  function rejected(error) {
+    return new Promise2((resolve, reject) => reject(error));
+  }
+  __name(rejected, "rejected");
+  var NOTHING = { __proto__: null };
+  function nothing(answer) {
+    return answer === null ? NOTHING : void 0;
+  }
+  __name(nothing, "nothing");
+  function malformed(kind, place2) {
+    const message = "the host's answer to `" + kind + "` is malformed, so it is not known what happened";
+    return failure("TypeError", message, "answer-malformed", "started", place2);
+  }
+  __name(malformed, "malformed");
+  function misread(error, place2) {
+    if (place2 !== void 0) define2(error, "stack", stackOf(place2));
+    return error;
+  }
+  __name(misread, "misread");
+  var EXCEPTIONS = {
+    __proto__: null,
+    AbortError: true,
+    DataError: true,
+    InvalidStateError: true,
+    NetworkError: true,
+    NotAllowedError: true,
+    NotFoundError: true,
+    NotSupportedError: true,
+    QuotaExceededError: true,
+    SecurityError: true,
+    TimeoutError: true
+  };
+  function failure(name, message, code, effects, place2) {
+    let error;
+    if (name === "TypeError") {
+      error = new TypeError2(message);
+    } else if (EXCEPTIONS[name]) {
+      error = new DOMException2(message, name);
+    } else {
+      error = new Error2(message);
+      if (name !== "Error") define2(error, "name", name);
+    }
+    if (place2 !== void 0) define2(error, "stack", stackOf(place2));
+    addErrorProperty(error, "code", code);
+    addErrorProperty(error, "effects", effects);
+    return error;
+  }
+  __name(failure, "failure");
+  function define2(object, key, value) {
+    ObjectDefineProperty(object, key, { __proto__: null, value, writable: true, configurable: true });
+  }
+  __name(define2, "define");
+  function own(answer, key) {
+    return typeof answer === "object" && answer !== null && ObjectPrototypeHasOwnProperty(answer, key) ? answer[key] : void 0;
+  }
+  __name(own, "own");
+  function quote2(string) {
+    return native.quote(string);
+  }
+  __name(quote2, "quote");
 
   // src/streams.js
   var READABLE = "readable";
@@ -8072,7 +8171,7 @@
     return stream.reader;
   }
   __name(lock, "lock");
-  function release(reader) {
+  function release2(reader) {
     const { stream } = reader;
     if (stream === void 0) return;
     const error = released();
@@ -8081,7 +8180,7 @@
     reader.stream = stream.reader = reader.settle = void 0;
     failRequests(reader, error);
   }
-  __name(release, "release");
+  __name(release2, "release");
   function released() {
     return new TypeError2("The reader was released");
   }
@@ -8148,13 +8247,13 @@
     let readAgain = false;
     const cancelled = [false, false];
     const reasons = [void 0, void 0];
-    const waiting2 = [];
+    const waiting = [];
     const branches = [];
     const both = /* @__PURE__ */ __name((act) => {
       for (let i = 0; i < 2; i++) if (!cancelled[i]) act(branches[i], i);
     }, "both");
     const settleCancelled = /* @__PURE__ */ __name((error, isError2) => {
-      for (let i = 0; i < waiting2.length; i++) isError2 ? waiting2[i].failed(error) : waiting2[i].done(void 0);
+      for (let i = 0; i < waiting.length; i++) isError2 ? waiting[i].failed(error) : waiting[i].done(void 0);
     }, "settleCancelled");
     const request2 = {
       chunk(chunk) {
@@ -8190,7 +8289,7 @@
     const cancelBranch = /* @__PURE__ */ __name((i) => (reason, done, failed) => {
       cancelled[i] = true;
       reasons[i] = reason;
-      ArrayPrototypePush(waiting2, { done, failed });
+      ArrayPrototypePush(waiting, { done, failed });
       if (!cancelled[1 - i]) return;
       cancelStream(stream, reasons, () => settleCancelled(void 0, false), (error) => settleCancelled(error, true));
     }, "cancelBranch");
@@ -8336,7 +8435,7 @@
         return new Promise2((resolve, reject) => cancelStream(attached(this.#reader).stream, reason, resolve, reject));
       }
       releaseLock() {
-        release(this.#reader);
+        release2(this.#reader);
       }
     }
     class ReadableStream {
@@ -8412,11 +8511,11 @@
           readChunk(reader, {
             chunk: /* @__PURE__ */ __name((value) => resolve({ value, done: false }), "chunk"),
             close: /* @__PURE__ */ __name(() => {
-              release(reader);
+              release2(reader);
               resolve({ value: void 0, done: true });
             }, "close"),
             error: /* @__PURE__ */ __name((error) => {
-              release(reader);
+              release2(reader);
               reject(error);
             }, "error")
           });
@@ -8430,11 +8529,11 @@
           if (stream === void 0) {
             end();
           } else if (this.#preventCancel) {
-            release(reader);
+            release2(reader);
             end();
           } else {
             cancelStream(stream, value, end, reject);
-            release(reader);
+            release2(reader);
           }
         });
       }
@@ -8497,13 +8596,17 @@
   __name(hasNoBody, "hasNoBody");
   var TEXT_TYPE = "text/plain;charset=UTF-8";
   function bodyOfBytes(bytes, signal) {
-    return { bytes, stream: void 0, used: false, shared: false, signal, onRead: void 0 };
+    return { bytes, stream: void 0, rest: void 0, used: false, shared: false, signal, onRead: void 0 };
   }
   __name(bodyOfBytes, "bodyOfBytes");
   function bodyOfStream(stream, onRead) {
-    return { bytes: void 0, stream, used: false, shared: false, signal: void 0, onRead };
+    return { bytes: void 0, stream, rest: void 0, used: false, shared: false, signal: void 0, onRead };
   }
   __name(bodyOfStream, "bodyOfStream");
+  function bodyOfRest(rest) {
+    return { bytes: void 0, stream: void 0, rest, used: false, shared: false, signal: void 0, onRead: void 0 };
+  }
+  __name(bodyOfRest, "bodyOfRest");
   function extractBody(value) {
     if (typeof value === "object") {
       const stream = streamOf(value);
@@ -8533,17 +8636,20 @@
   __name(isUsed, "isUsed");
   function takeBody(body) {
     checkUsable(body);
-    const { bytes, stream, shared, signal, onRead } = body;
+    const { bytes, stream, rest, shared, signal, onRead } = body;
     body.used = true;
-    body.bytes = body.stream = void 0;
-    return { bytes, stream, used: false, shared, signal, onRead };
+    body.bytes = body.stream = body.rest = void 0;
+    return { bytes, stream, rest, used: false, shared, signal, onRead };
   }
   __name(takeBody, "takeBody");
   function cloneBody(body) {
     checkUsable(body);
+    streamRest(body);
     if (body.stream === void 0) {
       body.shared = true;
-      return { bytes: body.bytes, stream: void 0, used: false, shared: true, signal: body.signal, onRead: void 0 };
+      const copy = bodyOfBytes(body.bytes, body.signal);
+      copy.shared = true;
+      return copy;
     }
     const branches = teeStream(body.stream, (chunk) => {
       return ArrayBufferIsView(chunk) ? new Uint8Array2(bytesOf(chunk, "A chunk of a body")) : chunk;
@@ -8558,21 +8664,48 @@
     }
   }
   __name(checkUsable, "checkUsable");
-  function readBody(body, done, failed) {
+  function bytesIn(body) {
     checkUsable(body);
-    if (body.stream === void 0) {
-      if (body.signal !== void 0 && isSignalAborted(body.signal)) throw signalReason(body.signal);
-      const { bytes } = body;
+    if (body.signal !== void 0 && isSignalAborted(body.signal)) throw signalReason(body.signal);
+    const { bytes } = body;
+    body.used = true;
+    body.bytes = void 0;
+    return body.shared ? new Uint8Array2(bytes) : bytes;
+  }
+  __name(bytesIn, "bytesIn");
+  function streamRest(body) {
+    if (body.rest === void 0) return;
+    const { stream, onRead } = body.rest.stream();
+    body.rest = void 0;
+    body.stream = stream;
+    body.onRead = onRead;
+  }
+  __name(streamRest, "streamRest");
+  function isWhole(body) {
+    return body.stream === void 0 && body.rest === void 0;
+  }
+  __name(isWhole, "isWhole");
+  function readBody(body, done, failed) {
+    if (body.rest !== void 0) {
+      checkUsable(body);
+      const { rest } = body;
       body.used = true;
-      body.bytes = void 0;
-      done(body.shared ? new Uint8Array2(bytes) : bytes);
+      body.rest = void 0;
+      body.bytes = new Uint8Array2(0);
+      rest.read((chunks) => done(joinBytes(chunks)), failed);
       return;
     }
+    if (body.stream === void 0) {
+      done(bytesIn(body));
+      return;
+    }
+    checkUsable(body);
     if (body.onRead !== void 0) body.onRead();
     readAll(body.stream, (chunks) => done(joinBytes(chunks)), failed);
   }
   __name(readBody, "readBody");
   function streamOfBody(body) {
+    streamRest(body);
     if (body.stream === void 0) {
       const stream = createStream((done) => done(), (reason, done) => done());
       if (body.signal !== void 0 && isSignalAborted(body.signal)) {
@@ -8598,27 +8731,33 @@
     }
   }
   __name(abandonBody, "abandonBody");
+  function readLater(body, convert2) {
+    return new Promise2((resolve, reject) => {
+      readBody(body, (bytes) => {
+        try {
+          resolve(convert2(bytes));
+        } catch (error) {
+          reject(error);
+        }
+      }, reject);
+    });
+  }
+  __name(readLater, "readLater");
   function decodeText(bytes) {
     const text2 = decodeUtf8(bytes, false);
     return StringPrototypeCharCodeAt(text2, 0) === 65279 ? StringPrototypeSlice(text2, 1) : text2;
   }
   __name(decodeText, "decodeText");
   function mixBody(Class, bodyOf) {
-    const read2 = /* @__PURE__ */ __name((object, convert2) => new Promise2((resolve, reject) => {
-      const body = bodyOf(object);
-      if (body === null) {
-        resolve(convert2(new Uint8Array2(0)));
-        return;
+    const read2 = /* @__PURE__ */ __name((object, convert2) => {
+      try {
+        const body = bodyOf(object);
+        if (body === null) return PromiseResolve(Promise2, convert2(new Uint8Array2(0)));
+        return isWhole(body) ? PromiseResolve(Promise2, convert2(bytesIn(body))) : readLater(body, convert2);
+      } catch (error) {
+        return rejected(error);
       }
-      const convertLater = /* @__PURE__ */ __name((bytes) => {
-        try {
-          resolve(convert2(bytes));
-        } catch (error) {
-          reject(error);
-        }
-      }, "convertLater");
-      readBody(body, body.stream === void 0 ? (bytes) => resolve(convert2(bytes)) : convertLater, reject);
-    }), "read");
+    }, "read");
     const members = {
       get body() {
         const body = bodyOf(this);
@@ -8661,11 +8800,11 @@
     return RegExpPrototypeExec(/^[\t\x20-\x7e\x80-\xff]*$/, text2) !== null;
   }
   __name(isReason, "isReason");
-  var listOf;
+  var ownList;
   var setList;
   var hasList;
   function headerList(value) {
-    return typeof value === "object" && value !== null && hasList(value) ? listOf(value) : void 0;
+    return typeof value === "object" && value !== null && hasList(value) ? ownList(value) : void 0;
   }
   __name(headerList, "headerList");
   function headerIn(list, name) {
@@ -8717,7 +8856,13 @@
     for (const item of iterable) visit(item);
   }
   __name(forEachOf2, "forEachOf");
-  function listOfObject2(init) {
+  function copyOf(others) {
+    const list = [];
+    for (let i = 0; i < others.length; i++) ArrayPrototypePush(list, others[i]);
+    return list;
+  }
+  __name(copyOf, "copyOf");
+  function listOf(init) {
     if (typeof init !== "object" && typeof init !== "function" || init === null) {
       throw new TypeError2("Headers are made of an object, of pairs of name and value, or of other Headers");
     }
@@ -8727,10 +8872,7 @@
       ArrayPrototypePush(list, checked, checkedValue(value, checked));
     }, "add");
     const others = headerList(init);
-    if (others !== void 0) {
-      for (let i = 0; i < others.length; i++) ArrayPrototypePush(list, others[i]);
-      return list;
-    }
+    if (others !== void 0) return copyOf(others);
     const method = init[SymbolIterator];
     if (method !== void 0 && method !== null) {
       forEachOf2(init, (pair) => {
@@ -8751,13 +8893,13 @@
     }
     return list;
   }
-  __name(listOfObject2, "listOfObject");
+  __name(listOf, "listOf");
   function notAPair2() {
     return new TypeError2("Each item of the iterable given to Headers must be a pair of name and value");
   }
   __name(notAPair2, "notAPair");
   function makeHeaders() {
-    class Headers2 {
+    class Headers {
       static {
         __name(this, "Headers");
       }
@@ -8768,16 +8910,16 @@
       #combined = void 0;
       static {
         hasList = /* @__PURE__ */ __name((value) => #list in value, "hasList");
-        listOf = /* @__PURE__ */ __name((headers) => headers.#list, "listOf");
+        ownList = /* @__PURE__ */ __name((headers) => headers.#list, "ownList");
         setList = /* @__PURE__ */ __name((list, isFixed) => {
-          const headers = new Headers2();
+          const headers = new Headers();
           headers.#list = list;
           headers.#isFixed = isFixed;
           return headers;
         }, "setList");
       }
       constructor(init = void 0) {
-        this.#list = init === void 0 ? [] : listOfObject2(init);
+        this.#list = init === void 0 ? [] : listOf(init);
       }
       append(name, value) {
         void this.#list;
@@ -8891,7 +9033,7 @@
     ObjectSetPrototypeOf(HeadersIterator.prototype, IteratorPrototype);
     delete HeadersIterator.prototype.constructor;
     shapeClass(HeadersIterator, "Headers Iterator", ["next"]);
-    shapeClass(Headers2, "Headers", [
+    shapeClass(Headers, "Headers", [
       "append",
       "delete",
       "get",
@@ -8903,14 +9045,14 @@
       "keys",
       "values"
     ]);
-    ObjectDefineProperty(Headers2.prototype, SymbolIterator, {
+    ObjectDefineProperty(Headers.prototype, SymbolIterator, {
       __proto__: null,
-      value: Headers2.prototype.entries,
+      value: Headers.prototype.entries,
       writable: true,
       enumerable: false,
       configurable: true
     });
-    return Headers2;
+    return Headers;
   }
   __name(makeHeaders, "makeHeaders");
   function without(list, name) {
@@ -8922,117 +9064,13 @@
   }
   __name(without, "without");
 
-  // cell/operations.js
-  var waiting = new Map2();
-  var native2;
-  function connect(nativeFunctions, AbortController2) {
-    native2 = nativeFunctions;
-    neverAborted = new AbortController2().signal;
-  }
-  __name(connect, "connect");
-  var neverAborted;
-  function start(kind, payload, bytes, place2, done, failed) {
-    const id = native2.start(kind, payload, bytes);
-    MapPrototypeSet(waiting, id, { kind, place: place2, done, failed });
-    return id;
-  }
-  __name(start, "start");
-  function cancel(id) {
-    if (MapPrototypeDelete(waiting, id)) native2.cancel(id);
-  }
-  __name(cancel, "cancel");
-  function release2(id) {
-    native2.release(id);
-  }
-  __name(release2, "release");
-  function settle(id, ok, value, bytes) {
-    const operation = MapPrototypeGet(waiting, id);
-    if (operation === void 0) return;
-    MapPrototypeDelete(waiting, id);
-    if (!ok) {
-      operation.failed(failure(value.name, value.message, value.code, value.effects, operation.place));
-      return;
-    }
-    try {
-      operation.done(value, bytes);
-    } catch (error) {
-      if (operation.place !== void 0) define2(error, "stack", stackOf(operation.place));
-      operation.failed(error);
-    }
-  }
-  __name(settle, "settle");
-  function request(kind, payload, bytes, read2) {
-    const place2 = here(request);
-    return new Promise2((resolve, reject) => {
-      start(
-        kind,
-        payload(),
-        bytes === void 0 ? void 0 : bytes(),
-        place2,
-        (answer, piece) => {
-          const value = read2(answer, piece);
-          if (value === void 0) reject(malformed(kind, place2));
-          else resolve(value === NOTHING ? void 0 : value);
-        },
-        reject
-      );
-    });
-  }
-  __name(request, "request");
-  var NOTHING = { __proto__: null };
-  function nothing(answer) {
-    return answer === null ? NOTHING : void 0;
-  }
-  __name(nothing, "nothing");
-  function malformed(kind, place2) {
-    const message = "the host's answer to `" + kind + "` is malformed, so it is not known what happened";
-    return failure("TypeError", message, "answer-malformed", "started", place2);
-  }
-  __name(malformed, "malformed");
-  var EXCEPTIONS = {
-    __proto__: null,
-    AbortError: true,
-    DataError: true,
-    InvalidStateError: true,
-    NetworkError: true,
-    NotAllowedError: true,
-    NotFoundError: true,
-    NotSupportedError: true,
-    QuotaExceededError: true,
-    SecurityError: true,
-    TimeoutError: true
-  };
-  function failure(name, message, code, effects, place2) {
-    let error;
-    if (name === "TypeError") {
-      error = new TypeError2(message);
-    } else if (EXCEPTIONS[name]) {
-      error = new DOMException2(message, name);
-    } else {
-      error = new Error2(message);
-      if (name !== "Error") define2(error, "name", name);
-    }
-    if (place2 !== void 0) define2(error, "stack", stackOf(place2));
-    addErrorProperty(error, "code", code);
-    addErrorProperty(error, "effects", effects);
-    return error;
-  }
-  __name(failure, "failure");
-  function define2(object, key, value) {
-    ObjectDefineProperty(object, key, { __proto__: null, value, writable: true, configurable: true });
-  }
-  __name(define2, "define");
-  function own(answer, key) {
-    return typeof answer === "object" && answer !== null && ObjectPrototypeHasOwnProperty(answer, key) ? answer[key] : void 0;
-  }
-  __name(own, "own");
-  function quote2(string) {
-    return JSONStringify(string);
-  }
-  __name(quote2, "quote");
-
   // src/transfer.js
-  function send(parts, place2, resolve, reject) {
+  function sendWhole(parts, list, place2, read2) {
+    const bytes = parts.body === null ? void 0 : bytesIn(parts.body);
+    return native.request("fetch", payloadOf(parts, list), bytes, read2, parts, place2);
+  }
+  __name(sendWhole, "sendWhole");
+  function send(parts, list, place2, resolve, reject) {
     const { signal, body } = parts;
     if (signal !== void 0 && isSignalAborted(signal)) {
       abandonBody(body, signalReason(signal));
@@ -9054,15 +9092,11 @@
     const begin = /* @__PURE__ */ __name((bytes) => {
       if (isOver) return;
       try {
-        id = start("fetch", payloadOf(parts), bytes, place2, (answer, first) => {
+        id = start("fetch", payloadOf(parts, list), bytes, place2, (answer, first) => {
           forget();
-          const response = answered(id, answer, first, parts, place2);
-          if (response === void 0) {
-            release2(id);
-            reject(malformed("fetch", place2));
-          } else {
-            resolve(response);
-          }
+          const response = readAnswer(answer, first, parts, id, place2);
+          if (response === void 0) reject(malformed("fetch", place2));
+          else resolve(response);
         }, failed);
       } catch (error) {
         failed(error);
@@ -9072,39 +9106,76 @@
     else readBody(body, begin, failed);
   }
   __name(send, "send");
-  function payloadOf({ url, method, headers, redirect }) {
-    const list = headerList(headers);
-    const pairs = [];
-    for (let i = 0; i < list.length; i += 2) ArrayPrototypePush(pairs, [list[i], list[i + 1]]);
-    return JSONStringify({ __proto__: null, url, method, headers: pairs, redirect });
+  function payloadOf({ url, method, redirect }, list) {
+    let headers = "";
+    for (let i = 0; i < list.length; i += 2) {
+      headers += (i === 0 ? "[" : ",[") + quote2(list[i]) + "," + quote2(list[i + 1]) + "]";
+    }
+    return '{"url":' + quote2(url) + ',"method":' + quote2(method) + ',"headers":[' + headers + '],"redirect":"' + redirect + '"}';
   }
   __name(payloadOf, "payloadOf");
-  function answered(id, answer, first, parts, place2) {
-    const status = own(answer, "status");
-    const statusText = own(answer, "statusText");
-    const url = own(answer, "url");
-    const redirected = own(answer, "redirected");
-    const pairs = own(answer, "headers");
-    const done = own(answer, "done");
-    const isShaped = typeof status === "number" && status % 1 === 0 && status >= 200 && status <= 999 && typeof statusText === "string" && typeof url === "string" && typeof redirected === "boolean" && ArrayIsArray(pairs) && typeof done === "boolean";
+  function readAnswer(answer, first, parts, id, place2) {
+    const response = answered(answer, first, parts, id, place2);
+    if (response === void 0) release(id);
+    return response;
+  }
+  __name(readAnswer, "readAnswer");
+  function answered(answer, first, parts, id, place2) {
+    if (typeof answer !== "object" || answer === null) return void 0;
+    ObjectSetPrototypeOf(answer, null);
+    const { status, statusText, url, redirected, headers: list, done } = answer;
+    const isShaped = typeof status === "number" && status % 1 === 0 && status >= 200 && status <= 999 && typeof statusText === "string" && typeof url === "string" && typeof redirected === "boolean" && ArrayIsArray(list) && list.length % 2 === 0 && typeof done === "boolean";
     if (!isShaped) return void 0;
-    const list = [];
-    for (let i = 0; i < pairs.length; i++) {
-      const pair = pairs[i];
-      if (!ArrayIsArray(pair) || pair.length !== 2 || typeof pair[0] !== "string" || typeof pair[1] !== "string") {
-        return void 0;
-      }
-      ArrayPrototypePush(list, StringPrototypeToLowerCase(pair[0]), pair[1]);
-    }
-    const isEmpty = first === void 0 || TypedArrayPrototypeGetLength(first) === 0;
+    for (let i = 0; i < list.length; i++) if (typeof list[i] !== "string") return void 0;
     let body;
-    if (!done) body = streamingBody(id, first, isEmpty, parts.signal, place2);
-    else if (isEmpty && (hasNoBody(status) || parts.method === "HEAD")) body = null;
+    if (!done && parts.signal !== void 0) body = streamingBody(id, first, parts.signal, place2);
+    else if (!done) body = bodyOfRest(new Rest(id, first, place2));
+    else if (!hasBytes(first) && (hasNoBody(status) || parts.method === "HEAD")) body = null;
     else body = bodyOfBytes(first === void 0 ? new Uint8Array2(0) : first, parts.signal);
-    return { status, statusText, url, redirected, headers: headersOf(list, true), body, type: "basic" };
+    return { status, statusText, url, redirected, list, headers: void 0, body, type: "basic" };
   }
   __name(answered, "answered");
-  function streamingBody(id, first, isEmpty, signal, place2) {
+  var Rest = class {
+    static {
+      __name(this, "Rest");
+    }
+    #id;
+    #first;
+    #place;
+    constructor(id, first, place2) {
+      this.#id = id;
+      this.#first = first;
+      this.#place = place2;
+    }
+    stream() {
+      return streamingBody(this.#id, this.#first, void 0, this.#place);
+    }
+    read(done, failed) {
+      const chunks = [];
+      if (hasBytes(this.#first)) ArrayPrototypePush(chunks, this.#first);
+      readPiece({ id: this.#id, place: here(readBody), chunks, done, failed });
+    }
+  };
+  function readPiece(reading) {
+    const { id, place: place2, chunks, done, failed } = reading;
+    start("fetch.read", '{"fetch":' + id + "}", void 0, place2, (answer, bytes) => {
+      const isLast = own(answer, "done");
+      if (typeof isLast !== "boolean") {
+        release(id);
+        failed(malformed("fetch.read", place2));
+        return;
+      }
+      if (hasBytes(bytes)) ArrayPrototypePush(chunks, bytes);
+      if (isLast) done(chunks);
+      else readPiece(reading);
+    }, failed);
+  }
+  __name(readPiece, "readPiece");
+  function hasBytes(bytes) {
+    return bytes !== void 0 && TypedArrayPrototypeGetLength(bytes) > 0;
+  }
+  __name(hasBytes, "hasBytes");
+  function streamingBody(id, first, signal, place2) {
     let reading;
     let forget = /* @__PURE__ */ __name(() => {
     }, "forget");
@@ -9114,16 +9185,16 @@
         const isLast = own(answer, "done");
         if (typeof isLast !== "boolean") {
           fail(malformed("fetch.read", place2));
-          release2(id);
+          release(id);
           return;
         }
-        const hasBytes = bytes !== void 0 && TypedArrayPrototypeGetLength(bytes) > 0;
+        const came = hasBytes(bytes);
         if (isLast) forget();
-        if (hasBytes) enqueue(stream, bytes);
+        if (came) enqueue(stream, bytes);
         if (isLast) {
           closeStream(stream);
           done();
-        } else if (hasBytes) {
+        } else if (came) {
           done();
         } else {
           pull(done);
@@ -9139,13 +9210,13 @@
       forget();
       if (reading !== void 0) cancel(reading);
       reading = void 0;
-      release2(id);
+      release(id);
     }, "end");
     const stream = createStream(pull, (reason, done) => {
       end();
       done();
     });
-    if (!isEmpty) enqueue(stream, first);
+    if (hasBytes(first)) enqueue(stream, first);
     if (signal !== void 0) {
       if (isSignalAborted(signal)) {
         end();
@@ -9177,10 +9248,11 @@
   __name(methodOf2, "methodOf");
   function urlOf(input) {
     const text2 = toUSVString(input);
-    const url = absoluteUrl(text2);
+    const url = nativeUrlAbsolute(text2);
     if (url === void 0) throw new TypeError2("The URL " + text2 + " is no absolute URL, and a cell has no page it belongs to");
-    if (url.credentials) throw new TypeError2("The URL has a user name or a password: send them in the header Authorization");
-    return url.href;
+    const { 0: href, 1: hasCredentials } = url;
+    if (hasCredentials) throw new TypeError2("The URL has a user name or a password: send them in the header Authorization");
+    return href;
   }
   __name(urlOf, "urlOf");
   function optionsOf(init, what) {
@@ -9189,20 +9261,52 @@
     return init;
   }
   __name(optionsOf, "optionsOf");
+  function headersIn(parts, isFixed) {
+    parts.headers ??= headersOf(parts.list, isFixed);
+    return parts.headers;
+  }
+  __name(headersIn, "headersIn");
+  function listIn(parts) {
+    return parts.headers === void 0 ? parts.list : headerList(parts.headers);
+  }
+  __name(listIn, "listIn");
   function partsOfRequest(input, init, partsOf) {
-    const options = optionsOf(init, "The options of a request");
-    const from = partsOf(input);
-    const parts = {
-      url: from === void 0 ? urlOf(input) : from.url,
-      method: from === void 0 ? "GET" : from.method,
+    const from = typeof input === "string" ? void 0 : partsOf(input);
+    const parts = from === void 0 ? {
+      url: urlOf(input),
+      method: "GET",
+      list: void 0,
       headers: void 0,
-      redirect: from === void 0 ? "follow" : from.redirect,
+      redirect: "follow",
       body: null,
       // The signal that was given, and the one that a tool sees.
-      signal: from === void 0 ? void 0 : from.signal,
+      signal: void 0,
+      ownSignal: void 0
+    } : {
+      url: from.url,
+      method: from.method,
+      list: void 0,
+      headers: void 0,
+      redirect: from.redirect,
+      body: null,
+      signal: from.signal,
       ownSignal: void 0
     };
-    const { method, headers, body, signal, redirect, integrity } = options;
+    const given = init === void 0 ? void 0 : takeOptions(parts, optionsOf(init, "The options of a request"));
+    parts.list = given !== void 0 ? listOf(given) : from === void 0 ? [] : copyOf(listIn(from));
+    const body = init === void 0 || init === null ? void 0 : init.body;
+    const takes = (body === void 0 || body === null) && from !== void 0 && from.body !== null;
+    if (takes || body !== void 0 && body !== null) {
+      if (parts.method === "GET" || parts.method === "HEAD") {
+        throw new TypeError2("A request with the method " + parts.method + " has no body");
+      }
+      parts.body = takes ? takeBody(from.body) : typedBody(body, parts.list);
+    }
+    return parts;
+  }
+  __name(partsOfRequest, "partsOfRequest");
+  function takeOptions(parts, options) {
+    const { method, headers, signal, redirect, integrity } = options;
     if (method !== void 0) parts.method = methodOf2(method);
     if (redirect !== void 0) {
       parts.redirect = toText(redirect);
@@ -9215,29 +9319,18 @@
       if (signal !== null && !isAbortSignal(signal)) throw new TypeError2("The signal must be an AbortSignal");
       parts.signal = signal === null ? void 0 : signal;
     }
-    const given = headers === void 0 && from !== void 0 ? from.headers : headers;
-    parts.headers = new Headers(given);
-    const takes = (body === void 0 || body === null) && from !== void 0 && from.body !== null;
-    if (takes || body !== void 0 && body !== null) {
-      if (parts.method === "GET" || parts.method === "HEAD") {
-        throw new TypeError2("A request with the method " + parts.method + " has no body");
-      }
-      parts.body = takes ? takeBody(from.body) : typedBody(body, parts.headers);
-    }
-    return parts;
+    return headers;
   }
-  __name(partsOfRequest, "partsOfRequest");
-  function typedBody(value, headers) {
+  __name(takeOptions, "takeOptions");
+  function typedBody(value, list) {
     const { body, type } = extractBody(value);
-    const list = headerList(headers);
     if (type !== void 0 && headerIn(list, "content-type") === void 0) ArrayPrototypePush(list, "content-type", type);
     return body;
   }
   __name(typedBody, "typedBody");
-  var Headers;
   function makeFetch() {
     const streams = makeStreams();
-    Headers = makeHeaders();
+    const Headers = makeHeaders();
     let partsOf;
     let responseOf;
     class Request {
@@ -9263,7 +9356,7 @@
         return this.#parts.url;
       }
       get headers() {
-        return this.#parts.headers;
+        return headersIn(this.#parts, false);
       }
       get redirect() {
         return this.#parts.redirect;
@@ -9274,12 +9367,14 @@
         return parts.ownSignal;
       }
       clone() {
-        const { url, method, headers, redirect, body, signal } = this.#parts;
+        const { url, method, redirect, body, signal } = this.#parts;
         const copy = body === null ? null : cloneBody(body);
+        const list = copyOf(listIn(this.#parts));
         return new Request(constructionKey3, {
           url,
           method,
-          headers: new Headers(headers),
+          list,
+          headers: void 0,
           redirect,
           body: copy,
           signal,
@@ -9287,7 +9382,8 @@
         });
       }
       [inspectCustom](depth, options, inspect4) {
-        const { method, url, headers } = this.#parts;
+        const { method, url } = this.#parts;
+        const headers = headersIn(this.#parts, false);
         return "Request " + inspect4({ method, url, headers }, options);
       }
       static {
@@ -9307,7 +9403,7 @@
         const text2 = JSONStringify(data);
         if (text2 === void 0) throw new TypeError2("The data of Response.json cannot be written as JSON");
         const response = new Response(text2, init);
-        const list = headerList(response.#parts.headers);
+        const { list } = response.#parts;
         const last = list.length - 1;
         if (list[last] === TEXT_TYPE && list[last - 1] === "content-type") list[last] = "application/json";
         return response;
@@ -9322,7 +9418,7 @@
         if (!(number >= 200 && number <= 599)) throw new RangeError2("The status of a response must be 200 to 599");
         const reason = toText(statusText);
         if (!isReason(reason)) throw new TypeError2("The statusText holds a character that cannot stand there");
-        const given = new Headers(headers);
+        const list = headers === void 0 ? [] : listOf(headers);
         const whole = number - number % 1;
         const hasBody = body !== null && body !== void 0;
         if (hasBody && hasNoBody(whole)) throw new TypeError2("A response with the status " + whole + " has no body");
@@ -9331,8 +9427,9 @@
           statusText: reason,
           url: "",
           redirected: false,
-          headers: given,
-          body: hasBody ? typedBody(body, given) : null,
+          list,
+          headers: void 0,
+          body: hasBody ? typedBody(body, list) : null,
           type: "default"
         };
       }
@@ -9356,36 +9453,50 @@
         return this.#parts.statusText;
       }
       get headers() {
-        return this.#parts.headers;
+        return headersIn(this.#parts, this.#parts.type === "basic");
       }
       clone() {
-        const { status, statusText, url, redirected, headers, body, type } = this.#parts;
+        const { status, statusText, url, redirected, body, type } = this.#parts;
         const copy = body === null ? null : cloneBody(body);
-        const list = headerList(new Headers(headers));
+        const list = copyOf(listIn(this.#parts));
         return new Response(constructionKey3, {
           status,
           statusText,
           url,
           redirected,
-          headers: headersOf(list, type === "basic"),
+          list,
+          headers: void 0,
           body: copy,
           type
         });
       }
       [inspectCustom](depth, options, inspect4) {
-        const { status, statusText, url, headers } = this.#parts;
+        const { status, statusText, url, type } = this.#parts;
+        const headers = headersIn(this.#parts, type === "basic");
         return "Response " + inspect4({ status, statusText, url, headers }, options);
       }
       static {
         mixBody(Response, (response) => response.#parts.body);
       }
     }
+    const readResponse = /* @__PURE__ */ __name((answer, first, parts, id, place2) => {
+      const answered2 = readAnswer(answer, first, parts, id, place2);
+      return answered2 === void 0 ? void 0 : responseOf(answered2);
+    }, "readResponse");
     const { fetch } = {
       fetch(input, init = void 0) {
         const place2 = here(fetch);
-        return new Promise2((resolve, reject) => {
-          send(partsOfRequest(input, init, partsOf), place2, (parts) => resolve(responseOf(parts)), reject);
-        });
+        try {
+          const parts = partsOfRequest(input, init, partsOf);
+          if (parts.signal === void 0 && (parts.body === null || isWhole(parts.body))) {
+            return sendWhole(parts, listIn(parts), place2, readResponse);
+          }
+          return new Promise2((resolve, reject) => {
+            send(parts, listIn(parts), place2, (answered2) => resolve(responseOf(answered2)), reject);
+          });
+        } catch (error) {
+          return rejected(error);
+        }
       }
     };
     shapeClass(Request, "Request", ["method", "url", "headers", "redirect", "signal", "clone"]);
@@ -9405,6 +9516,11 @@
 
   // cell/values.js
   function jsonOf(value, what) {
+    const plain = native.json(value, ObjectPrototype);
+    return plain === void 0 ? jsonOfAnything(value, what) : plain;
+  }
+  __name(jsonOf, "jsonOf");
+  function jsonOfAnything(value, what) {
     const text2 = JSONStringify(value, function(key, member) {
       const wrong = flaw(member, ArrayIsArray(this));
       if (wrong === void 0) return member;
@@ -9414,7 +9530,7 @@
     if (text2 === void 0) throw new TypeError2(what + " is undefined, which JSON cannot hold: leave it out, or send null");
     return text2;
   }
-  __name(jsonOf, "jsonOf");
+  __name(jsonOfAnything, "jsonOfAnything");
   function flaw(member, inArray) {
     switch (typeof member) {
       case "undefined":
@@ -9470,13 +9586,10 @@
   function makeFiles() {
     return ObjectFreeze({
       readText(path) {
-        return request("files.read", () => pathPayload(path, "files.readText"), void 0, (answer, bytes) => {
-          const content = readContent(answer, bytes);
-          return content === void 0 ? void 0 : textIn(content, path);
-        });
+        return request("files.read", readText, pathPayload, void 0, path, "files.readText");
       },
       readBytes(path) {
-        return request("files.read", () => pathPayload(path, "files.readBytes"), void 0, readContent);
+        return request("files.read", readContent, pathPayload, void 0, path, "files.readBytes");
       },
       write(path, content) {
         return write2(path, content, "replace", "files.write");
@@ -9488,16 +9601,16 @@
         return write2(path, content, "append", "files.append");
       },
       list(path) {
-        return request("files.list", () => pathPayload(path, "files.list"), void 0, readList);
+        return request("files.list", readList, pathPayload, void 0, path, "files.list");
       },
       stat(path) {
-        return request("files.stat", () => pathPayload(path, "files.stat"), void 0, readStat);
+        return request("files.stat", readStat, pathPayload, void 0, path, "files.stat");
       },
       remove(path) {
-        return request("files.remove", () => pathPayload(path, "files.remove"), void 0, nothing);
+        return request("files.remove", nothing, pathPayload, void 0, path, "files.remove");
       },
       mkdir(path) {
-        return request("files.mkdir", () => pathPayload(path, "files.mkdir"), void 0, nothing);
+        return request("files.mkdir", nothing, pathPayload, void 0, path, "files.mkdir");
       }
     });
   }
@@ -9511,14 +9624,22 @@
   }
   __name(pathPayload, "pathPayload");
   function write2(path, content, mode, what) {
-    return request(
-      "files.write",
-      () => pathOf(path, what) + ',"mode":"' + mode + '"}',
-      () => contentOf(content, "the content of " + what + ", where it is no string,"),
-      nothing
-    );
+    return request("files.write", nothing, writePayload, writeContent, { path, content, mode, what });
   }
   __name(write2, "write");
+  function writePayload({ path, mode, what }) {
+    return pathOf(path, what) + ',"mode":"' + mode + '"}';
+  }
+  __name(writePayload, "writePayload");
+  function writeContent({ content, what }) {
+    return contentOf(content, "the content of " + what + ", where it is no string,");
+  }
+  __name(writeContent, "writeContent");
+  function readText(answer, bytes, path) {
+    const content = readContent(answer, bytes);
+    return content === void 0 ? void 0 : textIn(content, path);
+  }
+  __name(readText, "readText");
   function readContent(answer, bytes) {
     if (answer !== null) return void 0;
     return bytes === void 0 ? new Uint8Array2(0) : bytes;
@@ -9556,27 +9677,22 @@
   function makeKv() {
     return ObjectFreeze({
       get(key) {
-        return request("kv.get", () => keyPayload(key, "the key of kv.get"), void 0, readValue);
+        return request("kv.get", readValue, keyPayload, void 0, key, "the key of kv.get");
       },
       entry(key) {
-        return request("kv.get", () => keyPayload(key, "the key of kv.entry"), void 0, readEntry);
+        return request("kv.get", readEntry, keyPayload, void 0, key, "the key of kv.entry");
       },
       set(key, value, options = void 0) {
-        const payload = /* @__PURE__ */ __name(() => {
-          const writes = setWrite(textOf2(key, "the key of kv.set"), value, ttlOf(options, "kv.set"), "the value of kv.set");
-          return commitPayload("", writes);
-        }, "payload");
-        return request("kv.commit", payload, void 0, readDone);
+        return request("kv.commit", readDone, setPayload, void 0, key, value, options);
       },
       delete(key) {
-        const payload = /* @__PURE__ */ __name(() => commitPayload("", deleteWrite(textOf2(key, "the key of kv.delete"))), "payload");
-        return request("kv.commit", payload, void 0, readDone);
+        return request("kv.commit", readDone, deletePayload, void 0, key);
       },
       list(options = void 0) {
-        return request("kv.list", () => listPayload(options), void 0, readList2);
+        return request("kv.list", readList2, listPayload, void 0, options);
       },
       commit(changes) {
-        return request("kv.commit", () => changesPayload(changes), void 0, readCommitted);
+        return request("kv.commit", readCommitted, changesPayload, void 0, changes);
       },
       update(key, change2, options = void 0) {
         return update(key, change2, options);
@@ -9588,6 +9704,14 @@
     return '{"key":' + quote2(textOf2(key, what)) + "}";
   }
   __name(keyPayload, "keyPayload");
+  function setPayload(key, value, options) {
+    return commitPayload("", setWrite(textOf2(key, "the key of kv.set"), value, ttlOf(options, "kv.set"), "the value of kv.set"));
+  }
+  __name(setPayload, "setPayload");
+  function deletePayload(key) {
+    return commitPayload("", deleteWrite(textOf2(key, "the key of kv.delete")));
+  }
+  __name(deletePayload, "deletePayload");
   function listPayload(options) {
     const { prefix, after, limit } = optionsOf2(options, "what is given to kv.list");
     let members = "";
@@ -9601,6 +9725,7 @@
   }
   __name(listPayload, "listPayload");
   function ttlOf(options, what) {
+    if (options === void 0) return void 0;
     const { ttl } = optionsOf2(options, "the options of " + what);
     return ttl === void 0 ? void 0 : wholeOf(ttl, 1, "the ttl of " + what + ", in milliseconds,");
   }
@@ -9743,9 +9868,13 @@
   // cell/timers.js
   var DELAY_MOST = 2147483647;
   function startTimer(ms, done, failed) {
-    return start("timer", '{"ms":' + ms + "}", void 0, void 0, done, failed);
+    return start("timer", delayPayload(ms), void 0, void 0, done, failed);
   }
   __name(startTimer, "startTimer");
+  function delayPayload(ms) {
+    return '{"ms":' + ms + "}";
+  }
+  __name(delayPayload, "delayPayload");
   function makeTimers(report2) {
     const timers3 = new Map2();
     let lastTimer = 0;
@@ -9794,9 +9923,16 @@
     };
   }
   __name(makeTimers, "makeTimers");
+  function isDelay(milliseconds) {
+    return typeof milliseconds === "number" && milliseconds >= 0 && milliseconds <= Number2.MAX_SAFE_INTEGER;
+  }
+  __name(isDelay, "isDelay");
   function sleep(milliseconds, options) {
+    if (options === void 0 && isDelay(milliseconds)) {
+      return native.request("timer", delayPayload(milliseconds), void 0, nothing, void 0, void 0);
+    }
     return new Promise2((resolve, reject) => {
-      if (typeof milliseconds !== "number" || !(milliseconds >= 0 && milliseconds <= Number2.MAX_SAFE_INTEGER)) {
+      if (!isDelay(milliseconds)) {
         throw new TypeError2("sleep needs a number of milliseconds, zero or more");
       }
       const { signal } = optionsOf2(options, "the second argument of sleep");
@@ -9885,7 +10021,7 @@
   function makeTools() {
     return ObjectFreeze({
       call(name, params = {}) {
-        return request("tools.call", () => callPayload(name, params), void 0, (answer) => answer);
+        return request("tools.call", void 0, callPayload, void 0, name, params);
       }
     });
   }
@@ -10017,9 +10153,9 @@
   var partial = /* @__PURE__ */ __name(() => {
   }, "partial");
   var factoryApi = {};
-  function connect3(native3, logger) {
-    partial = native3.partial;
-    const { typebox } = native3;
+  function connect3(native2, logger) {
+    partial = native2.partial;
+    const { typebox } = native2;
     const api = {
       cwd: "/",
       hasUI: false,
@@ -10123,16 +10259,20 @@
   // cell/start.js
   var { stringify: stringify3 } = JSON;
   var PromiseConstructor2 = Promise;
-  function start2(native3, globalObject2, console3, AbortController2) {
-    connect3(native3, console3);
-    connect(native3, AbortController2);
+  function start2(native2, globalObject2, console3, AbortController2) {
+    connect3(native2, console3);
+    connect(AbortController2);
     connect2(globalObject2, reportUncaught);
-    Object.defineProperty(Math, "random", { value: { random: /* @__PURE__ */ __name(() => native3.random(), "random") }.random, writable: true, configurable: true });
+    Object.defineProperty(Math, "random", { value: { random: /* @__PURE__ */ __name(() => native2.random(), "random") }.random, writable: true, configurable: true });
     Error.prepareStackTrace = prepareStackTrace;
     lockdown(globalObject2);
-    native3.hooks = {
+    native2.hooks = {
       grant,
       settle,
+      failure,
+      malformed,
+      misread,
+      nothing: NOTHING,
       adopt,
       invoke,
       describe: describe2,

@@ -3,6 +3,7 @@
 // Invariant: a body is read once. One that is there as a whole is kept as its bytes, and becomes a stream only where
 // somebody asks for one; its bytes are never handed out while a clone still has them.
 
+import { rejected } from '../cell/operations.js';
 import { isSignalAborted, signalReason } from './abort.js';
 import { bytesOf, isArrayBuffer } from './bytes.js';
 import { decodeUtf8, encodeUtf8 } from './encoding.js';
@@ -13,6 +14,7 @@ import {
   ObjectGetOwnPropertyDescriptor,
   ObjectKeys,
   Promise,
+  PromiseResolve,
   StringPrototypeCharCodeAt,
   StringPrototypeSlice,
   TypedArrayPrototypeGetBuffer,
@@ -45,12 +47,17 @@ export const TEXT_TYPE = 'text/plain;charset=UTF-8';
 
 /** A body of bytes that are there; reading them fails once `signal` is aborted. */
 export function bodyOfBytes(bytes, signal) {
-  return { bytes, stream: undefined, used: false, shared: false, signal, onRead: undefined };
+  return { bytes, stream: undefined, rest: undefined, used: false, shared: false, signal, onRead: undefined };
 }
 
 /** A body that comes as a stream; `onRead` is called when all of it is asked for. */
 export function bodyOfStream(stream, onRead) {
-  return { bytes: undefined, stream, used: false, shared: false, signal: undefined, onRead };
+  return { bytes: undefined, stream, rest: undefined, used: false, shared: false, signal: undefined, onRead };
+}
+
+/** A body whose `rest` is still with the host: it has `read(done, failed)` for all bytes, and `stream()` for a body. */
+export function bodyOfRest(rest) {
+  return { bytes: undefined, stream: undefined, rest, used: false, shared: false, signal: undefined, onRead: undefined };
 }
 
 /** What the standard extracts of a value given as a body: `{ body, type }`. */
@@ -85,18 +92,21 @@ function isUsed(body) {
 /** Takes a body over: a record of its own, and nothing is left to read in this one. */
 export function takeBody(body) {
   checkUsable(body);
-  const { bytes, stream, shared, signal, onRead } = body;
+  const { bytes, stream, rest, shared, signal, onRead } = body;
   body.used = true;
-  body.bytes = body.stream = undefined;
-  return { bytes, stream, used: false, shared, signal, onRead };
+  body.bytes = body.stream = body.rest = undefined;
+  return { bytes, stream, rest, used: false, shared, signal, onRead };
 }
 
 /** A second body with the same content. */
 export function cloneBody(body) {
   checkUsable(body);
+  streamRest(body);
   if (body.stream === undefined) {
     body.shared = true;
-    return { bytes: body.bytes, stream: undefined, used: false, shared: true, signal: body.signal, onRead: undefined };
+    const copy = bodyOfBytes(body.bytes, body.signal);
+    copy.shared = true;
+    return copy;
   }
   const branches = teeStream(body.stream, (chunk) => {
     // What is no bytes is refused by whoever reads it.
@@ -112,23 +122,53 @@ function checkUsable(body) {
   }
 }
 
+/** The bytes of a body that is there as a whole and was not read; they are the caller's own. */
+export function bytesIn(body) {
+  checkUsable(body);
+  if (body.signal !== undefined && isSignalAborted(body.signal)) throw signalReason(body.signal);
+  const { bytes } = body;
+  body.used = true;
+  body.bytes = undefined;
+  return body.shared ? new Uint8Array(bytes) : bytes;
+}
+
+/** Makes a stream of what is still with the host. */
+function streamRest(body) {
+  if (body.rest === undefined) return;
+  const { stream, onRead } = body.rest.stream();
+  body.rest = undefined;
+  body.stream = stream;
+  body.onRead = onRead;
+}
+
+/** Whether a body is there as a whole. */
+export function isWhole(body) {
+  return body.stream === undefined && body.rest === undefined;
+}
+
 /** All bytes of a body, by `done(bytes)` or `failed(error)`; they are the caller's own. */
 export function readBody(body, done, failed) {
-  checkUsable(body);
-  if (body.stream === undefined) {
-    if (body.signal !== undefined && isSignalAborted(body.signal)) throw signalReason(body.signal);
-    const { bytes } = body;
+  if (body.rest !== undefined) {
+    checkUsable(body);
+    const { rest } = body;
     body.used = true;
-    body.bytes = undefined;
-    done(body.shared ? new Uint8Array(bytes) : bytes);
+    body.rest = undefined;
+    body.bytes = new Uint8Array(0);
+    rest.read((chunks) => done(joinBytes(chunks)), failed);
     return;
   }
+  if (body.stream === undefined) {
+    done(bytesIn(body));
+    return;
+  }
+  checkUsable(body);
   if (body.onRead !== undefined) body.onRead();
   readAll(body.stream, (chunks) => done(joinBytes(chunks)), failed);
 }
 
 /** The stream of a body. */
 function streamOfBody(body) {
+  streamRest(body);
   if (body.stream === undefined) {
     const stream = createStream((done) => done(), (reason, done) => done());
     if (body.signal !== undefined && isSignalAborted(body.signal)) {
@@ -153,6 +193,18 @@ export function abandonBody(body, reason) {
   }
 }
 
+function readLater(body, convert) {
+  return new Promise((resolve, reject) => {
+    readBody(body, (bytes) => {
+      try {
+        resolve(convert(bytes));
+      } catch (error) {
+        reject(error);
+      }
+    }, reject);
+  });
+}
+
 function decodeText(bytes) {
   const text = decodeUtf8(bytes, false);
   return StringPrototypeCharCodeAt(text, 0) === 0xfeff ? StringPrototypeSlice(text, 1) : text;
@@ -160,23 +212,15 @@ function decodeText(bytes) {
 
 /** Gives a class the members that read its body; `bodyOf` gives the body of an instance, `null` where it has none. */
 export function mixBody(Class, bodyOf) {
-  const read = (object, convert) =>
-    new Promise((resolve, reject) => {
+  const read = (object, convert) => {
+    try {
       const body = bodyOf(object);
-      if (body === null) {
-        resolve(convert(new Uint8Array(0)));
-        return;
-      }
-      // An error in here is the promise's own while the body is there; later on it has to be handed on.
-      const convertLater = (bytes) => {
-        try {
-          resolve(convert(bytes));
-        } catch (error) {
-          reject(error);
-        }
-      };
-      readBody(body, body.stream === undefined ? (bytes) => resolve(convert(bytes)) : convertLater, reject);
-    });
+      if (body === null) return PromiseResolve(Promise, convert(new Uint8Array(0)));
+      return isWhole(body) ? PromiseResolve(Promise, convert(bytesIn(body))) : readLater(body, convert);
+    } catch (error) {
+      return rejected(error);
+    }
+  };
   const members = {
     get body() {
       const body = bodyOf(this);

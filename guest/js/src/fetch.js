@@ -6,9 +6,10 @@
 // has no meaning: a cell has no page, no cookies and no cache.
 
 import { here } from '../cell/errors.js';
+import { rejected } from '../cell/operations.js';
 import { isAbortSignal, signalFollowing } from './abort.js';
-import { cloneBody, extractBody, hasNoBody, mixBody, takeBody, TEXT_TYPE } from './body.js';
-import { headerIn, headerList, headersOf, isReason, isToken, makeHeaders } from './headers.js';
+import { cloneBody, extractBody, hasNoBody, isWhole, mixBody, takeBody, TEXT_TYPE } from './body.js';
+import { copyOf, headerIn, headerList, headersOf, isReason, isToken, listOf, makeHeaders } from './headers.js';
 import {
   ArrayPrototypePush,
   JSONStringify,
@@ -18,9 +19,9 @@ import {
   StringPrototypeToUpperCase,
   TypeError,
 } from './intrinsics.js';
+import { nativeUrlAbsolute } from './native.js';
 import { makeStreams } from './readable-stream.js';
-import { send } from './transfer.js';
-import { absoluteUrl } from './url.js';
+import { readAnswer, send, sendWhole } from './transfer.js';
 import { inspectCustom, requireArguments, shapeClass, toText, toUSVString } from './webidl.js';
 
 const constructionKey = {};
@@ -38,10 +39,11 @@ function methodOf(value) {
 
 function urlOf(input) {
   const text = toUSVString(input);
-  const url = absoluteUrl(text);
+  const url = nativeUrlAbsolute(text);
   if (url === undefined) throw new TypeError('The URL ' + text + ' is no absolute URL, and a cell has no page it belongs to');
-  if (url.credentials) throw new TypeError('The URL has a user name or a password: send them in the header Authorization');
-  return url.href;
+  const { 0: href, 1: hasCredentials } = url;
+  if (hasCredentials) throw new TypeError('The URL has a user name or a password: send them in the header Authorization');
+  return href;
 }
 
 function optionsOf(init, what) {
@@ -50,21 +52,61 @@ function optionsOf(init, what) {
   return init;
 }
 
+// What Requests and Responses hold has its headers as a list, and as an object once somebody asks for one.
+
+/** The headers of what a Request or Response holds, as an object that nobody may change where `isFixed`. */
+function headersIn(parts, isFixed) {
+  parts.headers ??= headersOf(parts.list, isFixed);
+  return parts.headers;
+}
+
+/** The list of the headers of what a Request or Response holds. */
+function listIn(parts) {
+  return parts.headers === undefined ? parts.list : headerList(parts.headers);
+}
+
 /** What a Request holds, made of what its constructor was given. */
 function partsOfRequest(input, init, partsOf) {
-  const options = optionsOf(init, 'The options of a request');
-  const from = partsOf(input);
-  const parts = {
-    url: from === undefined ? urlOf(input) : from.url,
-    method: from === undefined ? 'GET' : from.method,
-    headers: undefined,
-    redirect: from === undefined ? 'follow' : from.redirect,
-    body: null,
-    // The signal that was given, and the one that a tool sees.
-    signal: from === undefined ? undefined : from.signal,
-    ownSignal: undefined,
-  };
-  const { method, headers, body, signal, redirect, integrity } = options;
+  const from = typeof input === 'string' ? undefined : partsOf(input);
+  const parts =
+    from === undefined
+      ? {
+          url: urlOf(input),
+          method: 'GET',
+          list: undefined,
+          headers: undefined,
+          redirect: 'follow',
+          body: null,
+          // The signal that was given, and the one that a tool sees.
+          signal: undefined,
+          ownSignal: undefined,
+        }
+      : {
+          url: from.url,
+          method: from.method,
+          list: undefined,
+          headers: undefined,
+          redirect: from.redirect,
+          body: null,
+          signal: from.signal,
+          ownSignal: undefined,
+        };
+  const given = init === undefined ? undefined : takeOptions(parts, optionsOf(init, 'The options of a request'));
+  parts.list = given !== undefined ? listOf(given) : from === undefined ? [] : copyOf(listIn(from));
+  const body = init === undefined || init === null ? undefined : init.body;
+  const takes = (body === undefined || body === null) && from !== undefined && from.body !== null;
+  if (takes || (body !== undefined && body !== null)) {
+    if (parts.method === 'GET' || parts.method === 'HEAD') {
+      throw new TypeError('A request with the method ' + parts.method + ' has no body');
+    }
+    parts.body = takes ? takeBody(from.body) : typedBody(body, parts.list);
+  }
+  return parts;
+}
+
+/** Takes over the options of a request that are neither its headers, which it gives, nor its body. */
+function takeOptions(parts, options) {
+  const { method, headers, signal, redirect, integrity } = options;
   if (method !== undefined) parts.method = methodOf(method);
   if (redirect !== undefined) {
     parts.redirect = toText(redirect);
@@ -77,33 +119,20 @@ function partsOfRequest(input, init, partsOf) {
     if (signal !== null && !isAbortSignal(signal)) throw new TypeError('The signal must be an AbortSignal');
     parts.signal = signal === null ? undefined : signal;
   }
-  const given = headers === undefined && from !== undefined ? from.headers : headers;
-  parts.headers = new Headers(given);
-  const takes = (body === undefined || body === null) && from !== undefined && from.body !== null;
-  if (takes || (body !== undefined && body !== null)) {
-    if (parts.method === 'GET' || parts.method === 'HEAD') {
-      throw new TypeError('A request with the method ' + parts.method + ' has no body');
-    }
-    parts.body = takes ? takeBody(from.body) : typedBody(body, parts.headers);
-  }
-  return parts;
+  return headers;
 }
 
 /** The body that a value stands for; its type becomes a header, unless there is one. */
-function typedBody(value, headers) {
+function typedBody(value, list) {
   const { body, type } = extractBody(value);
-  const list = headerList(headers);
   if (type !== undefined && headerIn(list, 'content-type') === undefined) ArrayPrototypePush(list, 'content-type', type);
   return body;
 }
 
-// Set by `makeFetch`.
-let Headers;
-
 /** The global names of the grant `net`. */
 export function makeFetch() {
   const streams = makeStreams();
-  Headers = makeHeaders();
+  const Headers = makeHeaders();
   let partsOf;
   let responseOf;
 
@@ -132,7 +161,7 @@ export function makeFetch() {
     }
 
     get headers() {
-      return this.#parts.headers;
+      return headersIn(this.#parts, false);
     }
 
     get redirect() {
@@ -146,15 +175,17 @@ export function makeFetch() {
     }
 
     clone() {
-      const { url, method, headers, redirect, body, signal } = this.#parts;
+      const { url, method, redirect, body, signal } = this.#parts;
       const copy = body === null ? null : cloneBody(body);
+      const list = copyOf(listIn(this.#parts));
       return new Request(constructionKey, {
-        url, method, headers: new Headers(headers), redirect, body: copy, signal, ownSignal: undefined,
+        url, method, list, headers: undefined, redirect, body: copy, signal, ownSignal: undefined,
       });
     }
 
     [inspectCustom](depth, options, inspect) {
-      const { method, url, headers } = this.#parts;
+      const { method, url } = this.#parts;
+      const headers = headersIn(this.#parts, false);
       return 'Request ' + inspect({ method, url, headers }, options);
     }
 
@@ -175,7 +206,7 @@ export function makeFetch() {
       const text = JSONStringify(data);
       if (text === undefined) throw new TypeError('The data of Response.json cannot be written as JSON');
       const response = new Response(text, init);
-      const list = headerList(response.#parts.headers);
+      const { list } = response.#parts;
       // The type of a text was put last, where none was given.
       const last = list.length - 1;
       if (list[last] === TEXT_TYPE && list[last - 1] === 'content-type') list[last] = 'application/json';
@@ -192,7 +223,7 @@ export function makeFetch() {
       if (!(number >= 200 && number <= 599)) throw new RangeError('The status of a response must be 200 to 599');
       const reason = toText(statusText);
       if (!isReason(reason)) throw new TypeError('The statusText holds a character that cannot stand there');
-      const given = new Headers(headers);
+      const list = headers === undefined ? [] : listOf(headers);
       const whole = number - (number % 1);
       const hasBody = body !== null && body !== undefined;
       if (hasBody && hasNoBody(whole)) throw new TypeError('A response with the status ' + whole + ' has no body');
@@ -201,8 +232,9 @@ export function makeFetch() {
         statusText: reason,
         url: '',
         redirected: false,
-        headers: given,
-        body: hasBody ? typedBody(body, given) : null,
+        list,
+        headers: undefined,
+        body: hasBody ? typedBody(body, list) : null,
         type: 'default',
       };
     }
@@ -233,20 +265,21 @@ export function makeFetch() {
     }
 
     get headers() {
-      return this.#parts.headers;
+      return headersIn(this.#parts, this.#parts.type === 'basic');
     }
 
     clone() {
-      const { status, statusText, url, redirected, headers, body, type } = this.#parts;
+      const { status, statusText, url, redirected, body, type } = this.#parts;
       const copy = body === null ? null : cloneBody(body);
-      const list = headerList(new Headers(headers));
+      const list = copyOf(listIn(this.#parts));
       return new Response(constructionKey, {
-        status, statusText, url, redirected, headers: headersOf(list, type === 'basic'), body: copy, type,
+        status, statusText, url, redirected, list, headers: undefined, body: copy, type,
       });
     }
 
     [inspectCustom](depth, options, inspect) {
-      const { status, statusText, url, headers } = this.#parts;
+      const { status, statusText, url, type } = this.#parts;
+      const headers = headersIn(this.#parts, type === 'basic');
       return 'Response ' + inspect({ status, statusText, url, headers }, options);
     }
 
@@ -255,12 +288,25 @@ export function makeFetch() {
     }
   }
 
+  const readResponse = (answer, first, parts, id, place) => {
+    const answered = readAnswer(answer, first, parts, id, place);
+    return answered === undefined ? undefined : responseOf(answered);
+  };
+
   const { fetch } = {
     fetch(input, init = undefined) {
       const place = here(fetch);
-      return new Promise((resolve, reject) => {
-        send(partsOfRequest(input, init, partsOf), place, (parts) => resolve(responseOf(parts)), reject);
-      });
+      try {
+        const parts = partsOfRequest(input, init, partsOf);
+        if (parts.signal === undefined && (parts.body === null || isWhole(parts.body))) {
+          return sendWhole(parts, listIn(parts), place, readResponse);
+        }
+        return new Promise((resolve, reject) => {
+          send(parts, listIn(parts), place, (answered) => resolve(responseOf(answered)), reject);
+        });
+      } catch (error) {
+        return rejected(error);
+      }
     },
   };
 

@@ -39,13 +39,13 @@ export function isReason(text) {
 }
 
 // Set by the static block of Headers, once it is made.
-let listOf;
+let ownList;
 let setList;
 let hasList;
 
 /** The names and values in turn, as they were given; `undefined` for what is no Headers object. */
 export function headerList(value) {
-  return typeof value === 'object' && value !== null && hasList(value) ? listOf(value) : undefined;
+  return typeof value === 'object' && value !== null && hasList(value) ? ownList(value) : undefined;
 }
 
 /** The value of one header in a list, or `undefined`. */
@@ -101,8 +101,15 @@ function forEachOf(iterable, visit) {
   for (const item of iterable) visit(item);
 }
 
+/** A list with the same names and values. */
+export function copyOf(others) {
+  const list = [];
+  for (let i = 0; i < others.length; i++) ArrayPrototypePush(list, others[i]);
+  return list;
+}
+
 /** The list that an object given to a constructor stands for. */
-function listOfObject(init) {
+export function listOf(init) {
   if ((typeof init !== 'object' && typeof init !== 'function') || init === null) {
     throw new TypeError('Headers are made of an object, of pairs of name and value, or of other Headers');
   }
@@ -112,10 +119,7 @@ function listOfObject(init) {
     ArrayPrototypePush(list, checked, checkedValue(value, checked));
   };
   const others = headerList(init);
-  if (others !== undefined) {
-    for (let i = 0; i < others.length; i++) ArrayPrototypePush(list, others[i]);
-    return list;
-  }
+  if (others !== undefined) return copyOf(others);
   const method = init[SymbolIterator];
   if (method !== undefined && method !== null) {
     forEachOf(init, (pair) => {
@@ -152,7 +156,7 @@ export function makeHeaders() {
 
     static {
       hasList = (value) => #list in value;
-      listOf = (headers) => headers.#list;
+      ownList = (headers) => headers.#list;
       setList = (list, isFixed) => {
         const headers = new Headers();
         headers.#list = list;
@@ -162,7 +166,7 @@ export function makeHeaders() {
     }
 
     constructor(init = undefined) {
-      this.#list = init === undefined ? [] : listOfObject(init);
+      this.#list = init === undefined ? [] : listOf(init);
     }
 
     append(name, value) {

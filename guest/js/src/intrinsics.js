@@ -126,6 +126,7 @@ export const DataViewPrototypeGetByteLength = getter(DataView.prototype, 'byteLe
 export const DataViewPrototypeGetByteOffset = getter(DataView.prototype, 'byteOffset');
 
 const ResolvedPromise = Promise.resolve();
+export const PromiseResolve = uncurryThis(Promise.resolve);
 export const PromisePrototypeThen = uncurryThis(Promise.prototype.then);
 /** Runs `callback` as a microtask. */
 export function afterThisTask(callback) {

@@ -10,7 +10,7 @@ const native = globalThis.__toolcell_native;
 if (native === undefined) throw new TypeError('the prelude needs __toolcell_native');
 ReflectDeleteProperty(globalThis, '__toolcell_native');
 
-export const { parse: nativeUrlParse, set: nativeUrlSet } = native.url;
+export const { absolute: nativeUrlAbsolute, parse: nativeUrlParse, set: nativeUrlSet } = native.url;
 export const { parse: nativeFormParse, serialize: nativeFormSerialize } = native.form;
 export const { encode: nativeUtf8Encode, decode: nativeUtf8Decode } = native.utf8;
 export const { log: nativeLog } = native;

@@ -467,13 +467,6 @@ export function searchParamsText(value) {
   return serializeParams(value);
 }
 
-/** The serialised form of `url`, or `undefined` where it is no absolute URL; `credentials` says whether it has any. */
-export function absoluteUrl(url) {
-  const parts = nativeUrlParse(url, undefined);
-  if (parts === undefined) return undefined;
-  return { href: parts[HREF], credentials: parts[USERNAME] !== '' || parts[PASSWORD] !== '' };
-}
-
 shapeClass(URLSearchParams, 'URLSearchParams', [
   'size', 'append', 'delete', 'get', 'getAll', 'has', 'set', 'sort', 'forEach', 'entries', 'keys', 'values', 'toString',
 ]);

@@ -136,7 +136,7 @@ test('a body that was handed out is not the one that a clone has', () =>
   ));
 
 const answer = (more = {}) => ({
-  json: { status: 200, statusText: 'OK', url: 'http://h/', redirected: false, headers: [['A', 'b']], done: true, ...more },
+  json: { status: 200, statusText: 'OK', url: 'http://h/', redirected: false, headers: ['a', 'b'], done: true, ...more },
   bytes: [...Buffer.from('{"x":1}')],
 });
 const serving = (host) => createRealm({ grants: ['net'], host });
@@ -276,7 +276,7 @@ test('a failure is the error that the host names', async () => {
 test('an answer of the wrong shape is a TypeError', async () => {
   const broken = [
     null, 5, [], {}, { status: '200' }, { status: 20 }, { status: 200.5 }, { statusText: 1 }, { url: null }, { redirected: 0 }, { headers: {} },
-    { headers: [['a']] }, { headers: [['a', 1]] }, { headers: ['ab'] }, { done: 'yes' }, { done: undefined },
+    { headers: ['a'] }, { headers: ['a', 1] }, { headers: [['a', 'b']] }, { headers: 'ab' }, { done: 'yes' }, { done: undefined },
   ];
   for (const json of broken) {
     const whole = json !== null && typeof json === 'object' && !Array.isArray(json) && Object.keys(json).length > 0;

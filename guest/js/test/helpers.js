@@ -37,6 +37,11 @@ function makeNative(log) {
       if (base !== undefined) wellFormed(base);
       return URL.canParse(href, base) ? partsOf(new URL(href, base)) : undefined;
     },
+    urlAbsolute(href) {
+      if (!URL.canParse(wellFormed(href))) return undefined;
+      const { href: absolute, username, password } = new URL(href);
+      return [absolute, username !== '' || password !== ''];
+    },
     urlSet(href, part, value) {
       assert.ok(parts.includes(part) && part !== 'origin');
       const url = new URL(wellFormed(href));
@@ -63,6 +68,7 @@ function makeNative(log) {
         return undefined;
       }
     },
+    quote: wellFormed,
     log(level, text) {
       log(level, wellFormed(text));
     },
@@ -77,25 +83,58 @@ const adopt = `(native) => {
   const { from } = Array;
   const bytesFrom = Uint8Array.from.bind(Uint8Array);
   const array = (items) => items && from(items);
+  const waiting = { __proto__: null };
+  const Promised = Promise;
+  const { parse, stringify } = JSON;
+  const settle = (id, ok, value, bytes) => {
+    const record = waiting[id];
+    waiting[id] = undefined;
+    if (record !== undefined) lent.hooks.settle(record, ok, value, bytes);
+  };
   globalThis.__toolcell_native = {
     url: {
       parse: (href, base) => array(native.urlParse(href, base)),
       set: (href, part, value) => array(native.urlSet(href, part, value)),
+      absolute: (href) => array(native.urlAbsolute(href)),
     },
     form: { parse: (text) => array(native.formParse(text)), serialize: native.formSerialize },
     utf8: { encode: (text) => bytesFrom(native.utf8Encode(text)), decode: native.utf8Decode },
     log: native.log,
-    start: native.start,
-    cancel: native.cancel,
+    // Plain data is for the Rust side to write; without it the prelude does all of it.
+    json: () => undefined,
+    quote: (text) => stringify(native.quote(text)),
+    start(kind, payload, bytes, record) {
+      const id = native.start(kind, payload, bytes);
+      waiting[id] = record;
+      return id;
+    },
+    request(kind, payload, bytes, read, context, place) {
+      return new Promised((resolve, reject) => {
+        const id = native.start(kind, payload, bytes);
+        waiting[id] = {
+          place,
+          done(answer, piece) {
+            const value = read === undefined ? answer : read(answer, piece, context, id, place);
+            if (value === undefined) reject(lent.hooks.malformed(kind, place));
+            else resolve(value === lent.hooks.nothing ? undefined : value);
+          },
+          failed: reject,
+        };
+      });
+    },
+    cancel(id) {
+      if (waiting[id] === undefined) return;
+      waiting[id] = undefined;
+      native.cancel(id);
+    },
     release: native.release,
     ${runtimeOnly}
   };
-  const { parse } = JSON;
   const lent = globalThis.__toolcell_native;
   return {
     grant: (names, secrets) => lent.hooks.grant(names, secrets),
-    settle: (id, json, bytes) => lent.hooks.settle(id, true, parse(json), bytes && bytesFrom(bytes)),
-    fail: (id, failure) => lent.hooks.settle(id, false, parse(failure)),
+    settle: (id, json, bytes) => settle(id, true, parse(json), bytes && bytesFrom(bytes)),
+    fail: (id, failure) => settle(id, false, parse(failure)),
   };
 }`;
 

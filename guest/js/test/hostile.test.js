@@ -129,7 +129,7 @@ test('AbortController and AbortSignal', () => {
 test('capabilities', async () => {
   const answers = {
     timer: {},
-    fetch: { json: { status: 200, statusText: '', url: 'http://h/', redirected: false, headers: [['b', '2'], ['a', '1']], done: false }, bytes: [123] },
+    fetch: { json: { status: 200, statusText: '', url: 'http://h/', redirected: false, headers: ['b', '2', 'a', '1'], done: false }, bytes: [123] },
     'fetch.read': { json: { done: true }, bytes: [125] },
     'kv.get': { json: { value: [1], version: 1 } },
     'kv.list': { json: { keys: ['k'], more: false } },

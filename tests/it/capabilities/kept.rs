@@ -57,6 +57,31 @@ fn keys_and_values_are_read_and_committed() {
 }
 
 #[test]
+fn what_is_sent_is_what_json_stringify_writes() {
+    let telling = Telling::new(&[Grant::Kv], &space);
+    for value in [
+        "null",
+        "[true, false, null, 0, -1, 1.5, 1e21, 1e-7, 4294967296, 0.1 + 0.2]",
+        "{ b: 1, a: [], 2: {}, 1: '', gone: undefined, '\"': 'quoted' }",
+        "'\\u2028 \\0\\u001f \\b\\f\\n\\r\\t \\\\ \" \\u{1f600} é'",
+        "{ __proto__: null, inherits: 'nothing' }",
+        "JSON.parse('{\"__proto__\": [1]}')",
+        "[new Date(0), new Number(3), new String('s'), Object('b')]",
+        "{ toJSON() { return { instead: this.x } }, x: 7 }",
+        "new (class { own = 1; #private = 2; get inherited() { return 3 } })()",
+        "Array.from({ length: 70 }).reduce((inner) => [inner], 1)",
+        "{ get read() { return 5 } }",
+        "Object.create({ inherited: 1 }, { shown: { value: 2, enumerable: true }, hidden: { value: 3 } })",
+    ] {
+        let written =
+            telling.gives(&format!("const value = {value}; await kv.set('k', value); return JSON.stringify(value)"));
+        let written: String = serde_json::from_str(&written).unwrap();
+        let sent = format!(r#"kv.commit {{"checks":[],"writes":[{{"key":"k","value":{written}}}]}}"#);
+        assert_eq!(telling.asked(), [sent], "{value}");
+    }
+}
+
+#[test]
 fn a_value_that_json_would_change_is_refused_before_it_is_sent() {
     let telling = Telling::new(&[Grant::Kv], &space);
     for (value, why) in [
@@ -67,6 +92,7 @@ fn a_value_that_json_would_change_is_refused_before_it_is_sent() {
         ("{ f() {} }", "`f` in the value of kv.set is a function"),
         ("10n", "the value of kv.set is a BigInt"),
         ("new Map()", "the value of kv.set is an object that is no plain data"),
+        ("[{ then: new Set() }]", "`then` in the value of kv.set is an object that is no plain data"),
         ("'\\ud800'", "half a character"),
     ] {
         let said = telling.gives(&format!(

@@ -1,15 +1,18 @@
 //! Requests, and the bodies of their answers piece by piece.
 //!
-//! Invariant: what a tool does not ask for is not read from the network, beyond what had come with the answer's head.
+//! Invariant: what a tool does not ask for is not read from the network, beyond what had come with the answer's head and
+//! a short body right behind it.
 
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
+use tokio::time::timeout;
 use toolcell_capabilities::Failure;
 use toolcell_capabilities::{Body, NetRun, Redirect, Request, Response};
 use toolcell_host::{Ended, Operation};
@@ -20,6 +23,10 @@ use super::inbox::{Came, Inbox};
 
 /// How much of a body is handed over with the head, in bytes, if it is there.
 const AHEAD: usize = 256 << 10;
+
+/// How long a head waits for a body that is no longer than that and says so: it mostly comes in the same packet, and
+/// asking for it by an operation of its own costs more than the whole request.
+const SOON: Duration = Duration::from_millis(2);
 
 /// A request, and then the rest of its answer's body. When this is dropped, it is given up.
 pub(super) struct Rest {
@@ -62,7 +69,8 @@ struct Head<'a> {
     status_text: &'a str,
     url: &'a str,
     redirected: bool,
-    headers: &'a [(String, String)],
+    /// Names, in lower case, and values in turn.
+    headers: Vec<&'a str>,
     done: bool,
 }
 
@@ -98,9 +106,14 @@ pub(super) fn start(background: &Handle, net: Arc<NetRun>, id: u32, request: Req
 async fn answered(id: u32, response: Response, mut asked: UnboundedReceiver<u32>, inbox: &Inbox) {
     let Response { status, status_text, url, redirected, headers, mut body } = response;
     let mut first = Vec::new();
-    let there = gathered(&mut body, &mut first).await;
+    let there = if is_short(&headers) {
+        timeout(SOON, whole(&mut body, &mut first)).await.unwrap_or(There::More)
+    } else {
+        gathered(&mut body, &mut first).await
+    };
     let done = matches!(there, There::All);
-    let head = Head { status, status_text: &status_text, url: &url, redirected, headers: &headers, done };
+    let headers = headers.iter().flat_map(|(name, value)| [name.as_str(), value]).collect();
+    let head = Head { status, status_text: &status_text, url: &url, redirected, headers, done };
     let piece = done::Piece { fetch: id, bytes: first.len() as u64, last: done };
     inbox.lay(Came::Piece(Ended { id, result: with_bytes(&head, Some(first)) }, piece));
     let mut failed = match there {
@@ -132,6 +145,24 @@ enum There {
     All,
     More,
     Failed(Failure),
+}
+
+/// Whether the head says that the body is short.
+fn is_short(headers: &[(String, String)]) -> bool {
+    let length = headers.iter().find(|(name, _)| name == "content-length").and_then(|(_, length)| length.parse().ok());
+    length.is_some_and(|length: usize| length < AHEAD)
+}
+
+/// Takes a body to its end, but no more than is handed over with a head.
+async fn whole(body: &mut Body, first: &mut Vec<u8>) -> There {
+    while first.len() < AHEAD {
+        match body.read().await {
+            Ok(Some(piece)) => first.extend_from_slice(&piece),
+            Ok(None) => return There::All,
+            Err(failed) => return There::Failed(failed),
+        }
+    }
+    There::More
 }
 
 /// Takes what has come of a body already.

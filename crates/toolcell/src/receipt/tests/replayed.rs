@@ -269,7 +269,7 @@ impl OperationsOfCall for Echo {
         let ended = self.0.drain(..).map(|operation| {
             let (json, bytes) = if operation.kind == "fetch" {
                 let head = json!({ "status": 201, "statusText": "Created", "url": "https://api.example.com/", "redirected": false,
-                    "headers": [["content-type", "text/plain"]], "done": false });
+                    "headers": ["content-type", "text/plain"], "done": false });
                 (head, operation.bytes.unwrap_or_default())
             } else {
                 (json!({ "done": true }), vec![0xff, 0, b'!'])
