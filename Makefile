@@ -1,7 +1,7 @@
 # What can be done here. `make` shows this list.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test examples peers reflection torture soak lint check guest prelude profile check-guest bench clean
+.PHONY: help demo test lockdown dist dist-check deny examples budgets peers reflection jailed torture soak lint check guest prelude profile check-guest bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -17,6 +17,22 @@ examples: ## Run the examples: small hosts
 	cargo build --workspace --examples --locked
 	for example in smallest gate streaming thousand; do "$${CARGO_TARGET_DIR:-target}/debug/examples/$$example" || exit 1; done
 
+budgets: ## Test the good tools of fixtures/, and hold them to their budgets of fuel
+	cargo run --quiet --locked --package toolcell-cli -- test fixtures/tools --max-regression 5%
+
+lockdown: ## Do real uses on machines that give less: not root, nothing to write, no network, few addresses, no executable pages, …
+	cargo build --workspace --bins --locked
+	.ci/lockdown "$${CARGO_TARGET_DIR:-target}/debug/toolcell" "$${CARGO_TARGET_DIR:-target}/debug/lockdown"
+
+dist: ## Build a release: the stripped binary, what is in it (SBOM), checksums; print its size
+	.ci/dist "$${CARGO_TARGET_DIR:-target}/dist"
+
+dist-check: dist ## Build the release again in another folder: the same bytes must come out (as long as a release, twice)
+	.ci/dist-check "$${CARGO_TARGET_DIR:-target}/dist"
+
+deny: ## Check the licences, the bans and the sources of all that is linked
+	"$$(.ci/tool cargo-deny 0.20.2)" --config .deny.toml check bans licenses sources
+
 reflection: ## Measure reflection on its labelled tasks, and draw precision and recall
 	cargo test --quiet --locked --package toolcell-reflection --test labelled -- --nocapture
 	cargo run --quiet --locked --package toolcell-reflection --example curve -- crates/reflection/precision-recall.svg
@@ -24,6 +40,10 @@ reflection: ## Measure reflection on its labelled tasks, and draw precision and 
 peers: ## Have the official clients and suites of the protocol talk to the server (needs Node and Python)
 	cargo build --workspace --bins --examples --locked
 	tests/peers/run "$${CARGO_TARGET_DIR:-target}/debug/toolcell" "$${CARGO_TARGET_DIR:-target}/debug/examples/conformance" $(PARTS)
+
+jailed: ## Run the tests of the operations again, with every call in the jail
+	cargo build --workspace --bins --locked
+	TOOLCELL_TEST_JAIL=1 cargo test --locked --package toolcell-tests --test it operations::
 
 torture: ## Run the long form of the tests of the store: every fault at every point, and 50,000 tools (15 minutes)
 	TOOLCELL_TORTURE=1 cargo test --locked --package toolcell-tests --test it survival

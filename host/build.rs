@@ -11,16 +11,23 @@
     reason = "a build script has no callers; it reads and writes files; and a build that cannot go on ends"
 )]
 
+mod marks;
 #[path = "src/tunables.rs"]
 mod tunables;
 
 use std::env;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use tunables::Kind;
 use wasmparser::{DataKind, Operator, Parser, Payload};
-use wasmtime::{Engine, OptLevel};
+use wasmtime::{Config, Engine, OptLevel};
+
+/// The kinds of images that profiles are taken with.
+const PROFILING: [Kind; 2] = [Kind::Bounded, Kind::Interpreted];
 
 fn main() {
     println!("cargo::rerun-if-changed=src/tunables.rs");
@@ -41,11 +48,29 @@ fn main() {
     );
     digests.push_str(&line);
     for kind in Kind::ALL {
-        let image = compile(kind, &guest);
+        let image = compile(kind, tunables::config(kind), &guest);
         let digest = blake3::hash(&image);
         fs::write(out.join(format!("{}.cwasm", kind.name())), &image).expect("OUT_DIR is writable");
         let name = kind.name().to_uppercase();
         let line = format!("/// blake3 of the {} image.\npub(crate) const {name}: &str = \"{digest}\";\n", kind.name());
+        digests.push_str(&line);
+    }
+    let marked = marks::marked(&guest);
+    for kind in PROFILING {
+        let image = compile(kind, tunables::profiling(kind), &marked);
+        let digest = blake3::hash(&image);
+        // Few processes take a profile: it is kept small, rather than ready to be loaded.
+        let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
+        packed.write_all(&image).expect("memory is written");
+        let packed = packed.finish().expect("memory is written");
+        fs::write(out.join(format!("profiling-{}.cwasm.zlib", kind.name())), &packed).expect("OUT_DIR is writable");
+        let name = kind.name().to_uppercase();
+        let (high, low) = (image.len() >> 16, image.len() & 0xffff);
+        let line = format!(
+            "/// blake3 of the {} image for profiles, and its size.\n\
+             pub(crate) const PROFILING_{name}: (&str, usize) = (\"{digest}\", {high:#x}_{low:04x});\n",
+            kind.name(),
+        );
         digests.push_str(&line);
     }
     fs::write(out.join("digests.rs"), digests).expect("OUT_DIR is writable");
@@ -96,8 +121,8 @@ fn fresh_memory(guest: &[u8]) -> (usize, Vec<u8>) {
 }
 
 /// The image of the guest for one kind of machine.
-fn compile(kind: Kind, guest: &[u8]) -> Vec<u8> {
-    let mut config = tunables::config(kind).expect("the settings are valid");
+fn compile(kind: Kind, config: wasmtime::Result<Config>, guest: &[u8]) -> Vec<u8> {
+    let mut config = config.expect("the settings are valid");
     config.cranelift_opt_level(OptLevel::Speed).cranelift_nan_canonicalization(true);
     if kind != Kind::Interpreted {
         // A named target keeps the build machine's CPU out of the image. What is switched on beyond the baseline is

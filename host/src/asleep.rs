@@ -147,6 +147,18 @@ impl Asleep {
         &self.kept.budget
     }
 
+    /// How much of its time is left.
+    #[must_use]
+    pub fn left(&self) -> Duration {
+        self.kept.left
+    }
+
+    /// How long it was awake so far.
+    #[must_use]
+    pub fn took(&self) -> Duration {
+        self.kept.took
+    }
+
     /// Fuel that it burned so far, without that of loading.
     #[must_use]
     pub fn fuel(&self) -> u64 {
@@ -229,7 +241,19 @@ pub(crate) struct CallSoFar<'a> {
     pub(crate) started: Instant,
 }
 
-impl CallSoFar<'_> {
+impl<'a> CallSoFar<'a> {
+    /// A call that began now, in which the script is evaluated.
+    pub(crate) fn of(
+        prepared: &'a Prepared,
+        params: &Params,
+        budget: &Budget,
+        load_fuel: u64,
+        started: Instant,
+    ) -> Self {
+        let (inexact, before) = (params.inexact().to_vec(), Duration::ZERO);
+        Self { script: prepared.script(), budget: *budget, load_fuel, inexact, before, started }
+    }
+
     /// The report of a call that ended, or what is kept of one that sleeps.
     pub(crate) fn rest<S>(
         self,
@@ -343,7 +367,8 @@ impl Asleep {
     }
 
     /// The report of a call that was ended before it woke up.
-    fn stopped(&self, stop: Stop, started: Instant) -> Report {
+    #[must_use]
+    pub fn stopped(&self, stop: Stop, started: Instant) -> Report {
         let kept = &self.kept;
         let mut report = never_began(stop, started);
         report.logs.clone_from(&kept.logs);

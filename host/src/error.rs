@@ -32,6 +32,14 @@ pub enum StartError {
         /// The host's version.
         host: u32,
     },
+    /// Calls were to run in worker processes, and none came up.
+    #[error("calls cannot be jailed: {reason}")]
+    NoWorker {
+        /// What went wrong.
+        reason: String,
+        /// What to do next.
+        hint: &'static str,
+    },
     /// A sandbox without slots could not run anything.
     #[error("a sandbox needs at least one slot")]
     NoSlots,
@@ -44,6 +52,7 @@ impl StartError {
         match self {
             Self::CorruptedImage { .. } | Self::Version { .. } => "integrity",
             Self::NoImage { .. } => "no-image",
+            Self::NoWorker { .. } => "no-worker",
             Self::NoSlots => "limit-invalid",
         }
     }
@@ -54,6 +63,7 @@ impl StartError {
         match self {
             Self::CorruptedImage { .. } | Self::Version { .. } => "install toolcell again",
             Self::NoImage { .. } => "raise the limit on address space (`ulimit -v`) to 256 MiB or more",
+            Self::NoWorker { hint, .. } => hint,
             Self::NoSlots => "give it one slot or more",
         }
     }
@@ -88,6 +98,9 @@ pub enum CallError {
     /// The machine did not give the instance what it needs.
     #[error("no instance could be made: {0}")]
     NoInstance(String),
+    /// A profile was asked for where calls cannot lend their memory: in a worker process.
+    #[error("a call in the jail cannot be profiled")]
+    Unprofiled,
 }
 
 impl CallError {
@@ -98,6 +111,7 @@ impl CallError {
             Self::LimitInvalid { .. } => "limit-invalid",
             Self::Busy { .. } => "busy",
             Self::NoInstance(_) => "no-instance",
+            Self::Unprofiled => "profile-in-jail",
         }
     }
 
@@ -108,6 +122,7 @@ impl CallError {
             Self::LimitInvalid { .. } => "choose a limit in that range",
             Self::Busy { .. } => "wait for a slot, or make the sandbox with more",
             Self::NoInstance(_) => "give the process more memory or address space, or the sandbox fewer slots",
+            Self::Unprofiled => "profile it without --jail (TOOLCELL_JAIL): it burns the same fuel there",
         }
     }
 }

@@ -23,6 +23,9 @@ use crate::until::Until;
 /// code. Pausing takes well under a microsecond.
 const SLICE: u64 = 1_000_000;
 
+/// Epochs until an instance is interrupted by them, which an instance is not that is not profiled.
+const NEVER: u64 = u64::MAX / 2;
+
 /// Bytes of a line: the unit in which a prepared script is kept. Most of the pages that loading a script touches
 /// change in a few bytes, such as the count of an object's users.
 pub(crate) const LINE: usize = 64;
@@ -83,20 +86,23 @@ impl Guest {
     /// Runs the guest for the first time; on a machine that cannot, this is what fails.
     fn version(&self) -> wasmtime::Result<u32> {
         let until = Until::new(Instant::now() + Duration::from_secs(10), None);
-        let mut store = Store::new(&self.engine, Inside::new(usize::MAX, until.clone()));
+        let mut store = Store::try_new(&self.engine, Inside::new(usize::MAX, until.clone()))?;
         store.limiter(|inside| inside);
         store.set_fuel(1_000_000)?;
+        store.set_epoch_deadline(NEVER);
         let instance = self.pre.instantiate(&mut store)?;
         let version = instance.get_typed_func::<(), u32>(&mut store, "abi_version")?;
-        drive(version.call_async(&mut store, ()), &until)
+        drive(version.call_async(&mut store, ()), &until, None)
     }
 
     /// A fresh instance.
     pub(crate) fn instantiate(&self, inside: Inside) -> Result<Cell<'_>, CallError> {
-        let mut store = Store::new(&self.engine, inside);
+        let no_instance = |error: wasmtime::Error| CallError::NoInstance(format!("{error:#}"));
+        let mut store = Store::try_new(&self.engine, inside).map_err(no_instance)?;
         store.limiter(|inside| inside);
+        store.set_epoch_deadline(NEVER);
         let cell = self.pre.instantiate(&mut store).and_then(|instance| Cell::new(store, instance, &self.exports));
-        cell.map_err(|error| CallError::NoInstance(format!("{error:#}")))
+        cell.map_err(no_instance)
     }
 }
 
@@ -116,12 +122,14 @@ impl From<wasmtime::Error> for Unusable {
 
 /// An instance and what the host holds of it.
 pub(crate) struct Cell<'a> {
-    store: Store<Inside>,
-    instance: Instance,
-    memory: Memory,
+    pub(crate) store: Store<Inside>,
+    pub(crate) instance: Instance,
+    pub(crate) memory: Memory,
     stack_pointer: Global,
     buffer: TypedFunc<u32, u32>,
     exports: &'a Exports,
+    /// Whose epoch ends with each slice, where the call is profiled.
+    pub(crate) epochs: Option<Engine>,
 }
 
 /// What is different in an instance's memory from a fresh one's.
@@ -158,7 +166,7 @@ impl<'a> Cell<'a> {
         };
         let buffer = buffer.typed(&store)?;
         store.fuel_async_yield_interval(Some(SLICE))?;
-        Ok(Self { store, instance, memory, stack_pointer, buffer, exports })
+        Ok(Self { store, instance, memory, stack_pointer, buffer, exports, epochs: None })
     }
 
     pub(crate) fn inside(&mut self) -> &mut Inside {
@@ -191,6 +199,9 @@ impl<'a> Cell<'a> {
     pub(crate) fn spend(&mut self, fuel: u64) -> Result<(), Stop> {
         let left = self.fuel_left();
         let limit = self.store.data().clock_fuel;
+        if let Some(sampler) = &mut self.store.data_mut().sampler {
+            sampler.spent(left, fuel.min(left));
+        }
         let spent = fuel < left && self.store.set_fuel(left - fuel).is_ok();
         if fuel == 0 || spent {
             return Ok(());
@@ -279,7 +290,7 @@ impl<'a> Cell<'a> {
 
     fn exchange(&mut self, verb: Verb, frame: &[u8], until: &Until) -> wasmtime::Result<Result<Reply, FrameError>> {
         let len = u32::try_from(frame.len())?;
-        let at = drive(self.buffer.call_async(&mut self.store, len), until)?;
+        let at = drive(self.buffer.call_async(&mut self.store, len), until, self.epochs.as_ref())?;
         self.memory.write(&mut self.store, at as usize, frame)?;
         let export = match verb {
             Verb::Load => &self.exports.load,
@@ -291,7 +302,7 @@ impl<'a> Cell<'a> {
             wasmtime::bail!("the guest exports no function for {verb:?}");
         };
         let function = function.typed::<u32, u64>(&self.store)?;
-        let packed = drive(function.call_async(&mut self.store, len), until)?;
+        let packed = drive(function.call_async(&mut self.store, len), until, self.epochs.as_ref())?;
         let (at, len) = ((packed >> 32) as usize, (packed & 0xffff_ffff) as usize);
         let memory = self.memory.data(&self.store);
         let Some(bytes) = at.checked_add(len).and_then(|end| memory.get(at..end)) else {
@@ -331,7 +342,13 @@ pub(crate) fn fresh_line(at: usize) -> &'static [u8] {
 ///
 /// The guest pauses for one reason alone, the end of a slice, and is ready to go on at once: no function of the host
 /// makes it wait. A call that is dropped while it pauses ends there, and its stack is unwound.
-fn drive<T>(call: impl Future<Output = wasmtime::Result<T>>, until: &Until) -> wasmtime::Result<T> {
+///
+/// Where it is profiled, an epoch of the engine ends with each slice: that is when the guest lends its store ([`profile`](crate::profile)).
+fn drive<T>(
+    call: impl Future<Output = wasmtime::Result<T>>,
+    until: &Until,
+    epochs: Option<&Engine>,
+) -> wasmtime::Result<T> {
     let mut call = pin!(call);
     let mut context = Context::from_waker(Waker::noop());
     loop {
@@ -340,6 +357,9 @@ fn drive<T>(call: impl Future<Output = wasmtime::Result<T>>, until: &Until) -> w
         }
         if until.is_over() {
             return Err(Trap::Interrupt.into());
+        }
+        if let Some(engine) = epochs {
+            engine.increment_epoch();
         }
     }
 }

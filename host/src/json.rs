@@ -5,6 +5,7 @@
 //! changed: numbers beyond what a double holds and escapes of lone surrogates stay as they were written, which is why
 //! this is a reader of our own. (`serde_json` refuses both, and stops at 128 levels.)
 
+mod kept;
 mod params;
 mod pretty;
 mod reader;

@@ -17,11 +17,14 @@ mod image;
 mod instance;
 mod json;
 mod link;
+mod machine;
 mod operations;
 mod outcome;
 mod place;
+mod profile;
 mod sandbox;
 mod slots;
+mod streams;
 mod touched;
 mod tunables;
 mod until;
@@ -32,13 +35,15 @@ pub use error::{CallError, StartError};
 pub use image::GUEST_DIGEST;
 pub use json::{Json, JsonError, Params};
 pub use link::{PartialSink, RealClock};
+pub use machine::pagemap_scan;
 pub use operations::{
     Effects, Ended, Grant, Left, NoOperations, Operation, OperationAnswer, OperationFailure, Operations,
     OperationsOfCall, Rest, Timers, Waited,
 };
 pub use outcome::{LogLine, Outcome, Place, Reading, Report, Stop, Thrown, Usage, Warning};
+pub use profile::{Frame, Function, Home, Profile, ProfileSlot, Stack};
 pub use sandbox::{Loaded, Prepared, Run, Sandbox, SandboxConfig, Script};
-pub use slots::{NESTED, WhenFull};
+pub use slots::{NESTED, NoSlot, Slot, Slots, WhenFull};
 pub use toolcell_protocol::Level;
 pub use tunables::Kind;
 pub use until::{Bell, CancelToken, Until};

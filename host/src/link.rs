@@ -1,8 +1,8 @@
 //! What the guest's imports are answered with. The list of them is a test (`tests/it/guest.rs`).
 //!
 //! Ours are `log`, `partial` and `seed`. Of WASI, Rust's standard library and QuickJS want ten functions: the clock
-//! is answered here, virtually; the rest by a wasmtime-wasi context that grants nothing, and which is made only when
-//! one of them is called, which a healthy guest does not do.
+//! is answered here, virtually; the streams beside it ([`streams`]); the rest by a wasmtime-wasi context that grants nothing, and
+//! which is made only when one of them is called, which a healthy guest does not do.
 //!
 //! Invariant: nothing of the real world comes in here, neither time nor chance nor names, but for the readings of a clock that
 //! whoever runs the tool hands in, each of which is kept; and every byte that a function copies is bounded before it is copied.
@@ -14,17 +14,15 @@ use toolcell_protocol::{IMPORT_MODULE, Level};
 use wasmtime::{Caller, Engine, Extern, Linker, ResourceLimiter, Result};
 use wasmtime_wasi::WasiCtxBuilder;
 use wasmtime_wasi::p1::{WasiP1Ctx, add_to_linker_sync};
-use wasmtime_wasi::p2::pipe::MemoryOutputPipe;
 use wasmtime_wasi::random::Deterministic;
 
 use crate::outcome::{LogLine, Reading, Stop};
+use crate::profile::Sampler;
+use crate::streams;
 use crate::until::Until;
 
 /// Fuel that the virtual clock counts as a nanosecond: about what a native image burns.
 const FUEL_PER_NANOSECOND: u64 = 10;
-
-/// What the guest's own panic message may have, in bytes.
-const PANIC_BYTES: usize = 4096;
 
 /// WASI's number for the clock that counts from 1970, and its numbers for success and for a fault.
 const REALTIME: i32 = 0;
@@ -65,12 +63,11 @@ pub(crate) struct Inside {
     pub(crate) observed_run: bool,
     /// Why a function of the host ended the guest.
     pub(crate) stop: Option<Stop>,
-    wasi: Option<Wasi>,
-}
-
-struct Wasi {
-    context: WasiP1Ctx,
-    panic: MemoryOutputPipe,
+    /// What samples are noted in, where the call is profiled.
+    pub(crate) sampler: Option<Box<Sampler>>,
+    /// What the guest's own code said when it failed.
+    pub(crate) panic: Vec<u8>,
+    wasi: Option<WasiP1Ctx>,
 }
 
 impl Inside {
@@ -92,6 +89,8 @@ impl Inside {
             seed: 0,
             observed_run: false,
             stop: None,
+            sampler: None,
+            panic: Vec::new(),
             wasi: None,
         }
     }
@@ -133,19 +132,15 @@ impl Inside {
 
     /// What the guest's own code said when it failed.
     pub(crate) fn panic_message(&self) -> Option<String> {
-        let bytes = self.wasi.as_ref()?.panic.contents();
-        (!bytes.is_empty()).then(|| String::from_utf8_lossy(&bytes).trim().to_owned())
+        (!self.panic.is_empty()).then(|| String::from_utf8_lossy(&self.panic).trim().to_owned())
     }
 
     fn wasi(&mut self) -> &mut WasiP1Ctx {
-        let wasi = self.wasi.get_or_insert_with(|| {
-            let panic = MemoryOutputPipe::new(PANIC_BYTES);
+        self.wasi.get_or_insert_with(|| {
             // Hash maps of the guest's own code are seeded from here, so it must not vary.
             let chance = Deterministic::new(vec![0]);
-            let context = WasiCtxBuilder::new().stderr(panic.clone()).secure_random(chance).build_p1();
-            Wasi { context, panic }
-        });
-        &mut wasi.context
+            WasiCtxBuilder::new().secure_random(chance).build_p1()
+        })
     }
 }
 
@@ -184,6 +179,7 @@ pub(crate) fn linker(engine: &Engine) -> Result<Linker<Inside>> {
     let mut linker = Linker::new(engine);
     linker.allow_shadowing(true);
     add_to_linker_sync(&mut linker, Inside::wasi)?;
+    streams::add_to(&mut linker)?;
     linker.func_wrap("wasi_snapshot_preview1", "clock_time_get", clock_time_get)?;
     linker.func_wrap(IMPORT_MODULE, "log", log)?;
     linker.func_wrap(IMPORT_MODULE, "partial", partial)?;

@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use crate::json::Json;
 use crate::until::Until;
 
@@ -40,7 +42,7 @@ pub trait OperationsOfCall {
 }
 
 /// What a wait came to, in a call that may be put to sleep.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rest {
     /// It goes on.
     Waited(Waited),
@@ -63,7 +65,7 @@ pub struct Left<'a> {
 }
 
 /// What a wait came to.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Waited {
     /// The operations that ended, in the order in which the tool is to see them.
     pub ended: Vec<Ended>,
@@ -88,7 +90,7 @@ impl Waited {
 }
 
 /// An operation that ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
     /// Its number.
     pub id: u32,
@@ -97,11 +99,12 @@ pub struct Ended {
 }
 
 /// What an operation came to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationAnswer {
     /// A value.
     pub json: Json,
     /// What comes along, such as a piece of a body.
+    #[serde(with = "serde_bytes")]
     pub bytes: Option<Vec<u8>>,
 }
 
@@ -112,7 +115,7 @@ impl From<Json> for OperationAnswer {
 }
 
 /// Why an operation failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationFailure {
     /// The error's name as the tool sees it.
     pub name: String,

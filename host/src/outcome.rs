@@ -10,7 +10,7 @@ use toolcell_protocol::Level;
 use crate::json::Json;
 
 /// How a call ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// The tool returned: JSON text, or `None` for `undefined`.
     Returned(Option<Json>),
@@ -21,7 +21,7 @@ pub enum Outcome {
 }
 
 /// What a tool threw.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thrown {
     /// The error's name, such as `TypeError`.
     pub name: String,
@@ -36,7 +36,7 @@ pub struct Thrown {
 }
 
 /// Why a tool was ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Stop {
     /// It burned all its fuel.
@@ -80,6 +80,12 @@ pub enum Stop {
         /// What the engine's machine said.
         detail: String,
     },
+    /// The process that ran it ended. What the tool used and logged until then is not known; what the host did for it is. The
+    /// next call has a new process.
+    WorkerDied {
+        /// How it ended.
+        detail: String,
+    },
 }
 
 impl Stop {
@@ -97,6 +103,7 @@ impl Stop {
             Self::Stalled => "stalled",
             Self::Cancelled => "cancelled",
             Self::Crashed { .. } => "crashed",
+            Self::WorkerDied { .. } => "worker-died",
         }
     }
 }
@@ -114,12 +121,13 @@ impl std::fmt::Display for Stop {
             Self::Stalled => write!(f, "the tool waits for a promise that nothing can settle"),
             Self::Cancelled => write!(f, "the call was cancelled"),
             Self::Crashed { detail } => write!(f, "the engine inside the cell failed: {detail}"),
+            Self::WorkerDied { detail } => write!(f, "the process that ran the tool ended: {detail}"),
         }
     }
 }
 
 /// Everything about a call that ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// How it ended.
     pub outcome: Outcome,
@@ -152,7 +160,7 @@ pub struct LogLine {
 }
 
 /// A value that could not be kept exactly.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
     /// On the way in or on the way out.
     pub place: Place,
@@ -163,7 +171,7 @@ pub struct Warning {
 }
 
 /// What a warning is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
     /// The parameters of the call.
     Params,
@@ -172,7 +180,7 @@ pub enum Place {
 }
 
 /// What a call used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// Fuel of the call. It means something only together with the guest's digest and the engine's version.
     pub fuel: u64,

@@ -3,21 +3,22 @@
 //! Invariant: what a call returns depends on the script, the parameters, the budget and the [`Run`] alone; nothing is
 //! left of it in the sandbox but free slots.
 
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
-
-use wasmtime::{InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::asleep::{CallSoFar, Rested};
 use crate::budget::Budget;
-use crate::conversation::{Awake, Patience, converse, describe, load};
+use crate::conversation::{Awake, End, Patience, converse, describe, load};
 use crate::error::{CallError, StartError};
-use crate::image::Image;
-use crate::instance::{Changes, Guest, Unusable};
+use crate::image::{Image, strategy};
+use crate::instance::{Cell, Changes, Guest, Unusable};
 use crate::json::{Json, Params};
 use crate::link::{Inside, PartialSink, RealClock};
 use crate::operations::{NoOperations, Operations};
 use crate::outcome::{Outcome, Report, Stop, Usage};
-use crate::slots::{NESTED, NoSlot, Slots, WhenFull};
+use crate::profile::ProfileSlot;
+use crate::slots::{NoSlot, Slots, WhenFull};
+use crate::touched;
 use crate::tunables::Kind;
 use crate::until::{CancelToken, Until};
 
@@ -56,6 +57,8 @@ impl Default for SandboxConfig {
 /// ```
 pub struct Sandbox {
     pub(crate) guest: Guest,
+    /// The guest that profiles are taken with, or why there is none.
+    pub(crate) profiling: OnceLock<Result<Guest, String>>,
     kind: Kind,
     passed_over: Vec<(Kind, String)>,
     slots: Slots,
@@ -91,6 +94,10 @@ pub struct Run<'a> {
     pub partial: Option<&'a PartialSink>,
     /// What to do where all slots are taken.
     pub when_full: WhenFull,
+    /// Gets where the fuel of the call goes. Calls that may be put to sleep are not profiled.
+    pub profile: Option<&'a ProfileSlot>,
+    /// How much time it has, where that is less than its budget's, because it began elsewhere.
+    pub time: Option<Duration>,
 }
 
 impl Default for Run<'_> {
@@ -106,6 +113,8 @@ impl Default for Run<'_> {
             cancel: None,
             partial: None,
             when_full: WhenFull::Wait,
+            profile: None,
+            time: None,
         }
     }
 }
@@ -127,6 +136,17 @@ enum State {
 }
 
 impl Prepared {
+    pub(crate) fn script(&self) -> Script<'_> {
+        Script { name: &self.name, source: &self.source }
+    }
+
+    /// A script that is evaluated in each call, as one is whose top level reads the clock. Nothing is known of its tools.
+    #[must_use]
+    pub fn each_call(script: &Script<'_>) -> Self {
+        let (name, source) = (script.name.to_owned(), script.source.to_owned());
+        Self { name, source, state: State::Script, load_fuel: 0, manifest: Json::NULL }
+    }
+
     /// Fuel that evaluating the script burned.
     #[must_use]
     pub fn load_fuel(&self) -> u64 {
@@ -174,6 +194,7 @@ impl Sandbox {
         if config.slots == 0 {
             return Err(StartError::NoSlots);
         }
+        touched::open();
         let mut tried = Vec::new();
         for kind in &config.images {
             let image = Image::of(*kind).verify()?;
@@ -182,7 +203,8 @@ impl Sandbox {
                 Ok(guest) => {
                     let slots = Slots::new(config.slots);
                     tracing::debug!(image = kind.name(), slots = config.slots, "sandbox started");
-                    return Ok(Self { guest, kind: *kind, passed_over: tried, slots });
+                    let profiling = OnceLock::new();
+                    return Ok(Self { guest, profiling, kind: *kind, passed_over: tried, slots });
                 }
                 Err(Unusable::Here(error)) => tried.push((*kind, format!("{error:#}"))),
                 Err(Unusable::Refused(error)) => return Err(error),
@@ -245,7 +267,8 @@ impl Sandbox {
         Ok(Loaded::Ready(Prepared { name, source, state, load_fuel, manifest }))
     }
 
-    /// Calls a prepared tool in an instance of its own.
+    /// Calls a prepared tool in an instance of its own. Where [`Run::profile`] asks for it, the call is profiled: it returns the
+    /// same, burns the same fuel, and takes longer.
     ///
     /// # Errors
     /// `limit-invalid`, `busy`, `no-instance`. What the tool does is in the [`Report`].
@@ -256,6 +279,9 @@ impl Sandbox {
         budget: &Budget,
         run: &Run<'_>,
     ) -> Result<Report, CallError> {
+        if let Some(slot) = run.profile {
+            return self.call_profiled(prepared, params, budget, run, slot);
+        }
         match self.enter::<Awake>(prepared, params, budget, run)? {
             Rested::Ended(report) => Ok(report),
             Rested::Asleep(_, never) => match never {},
@@ -274,11 +300,22 @@ impl Sandbox {
             Ok(attempt) => attempt,
             Err(stop) => return Ok(Rested::Ended(never_began(stop, started))),
         };
-        let _slot = &attempt.slot;
-        let mut cell = self.guest.instantiate(inside(budget, run, &attempt.until))?;
+        let (mut cell, ended, load_fuel) = Self::begin(&self.guest, prepared, budget, run, &attempt)?;
+        let turn = ended.and_then(|()| converse::<P>(&mut cell, params, budget, run, &attempt.until));
+        CallSoFar::of(prepared, params, budget, load_fuel, started).rest(cell, turn, &attempt.until)
+    }
+
+    /// An instance in which the script is evaluated, or why that ended, and the fuel that evaluating it took.
+    pub(crate) fn begin<'a>(
+        guest: &'a Guest,
+        prepared: &Prepared,
+        budget: &Budget,
+        run: &Run<'_>,
+        attempt: &Attempt<'_>,
+    ) -> Result<(Cell<'a>, Result<(), End>, u64), CallError> {
+        let mut cell = guest.instantiate(inside(budget, run, &attempt.until))?;
         cell.refuel(budget.fuel)?;
 
-        let script = Script { name: &prepared.name, source: &prepared.source };
         let mut load_fuel = prepared.load_fuel;
         let ended = match &prepared.state {
             // What evaluating the script took counts, also where it was evaluated under a larger budget.
@@ -293,7 +330,7 @@ impl Sandbox {
                 Ok(())
             }
             State::Script => {
-                let loaded = load(&mut cell, &script, budget, run);
+                let loaded = load(&mut cell, &prepared.script(), budget, run);
                 // The manifest is read here as it was when the script was prepared, so that the same run burns the
                 // same fuel.
                 let loaded = loaded.and_then(|()| describe(&mut cell).map(drop));
@@ -302,15 +339,12 @@ impl Sandbox {
                 loaded
             }
         };
-        let turn = ended.and_then(|()| converse::<P>(&mut cell, params, budget, run, &attempt.until));
-        let (inexact, before) = (params.inexact().to_vec(), Duration::ZERO);
-        let so_far = CallSoFar { script, budget: *budget, load_fuel, inexact, before, started };
-        so_far.rest(cell, turn, &attempt.until)
+        Ok((cell, ended, load_fuel))
     }
 
     /// Checks the budget and takes a slot; one that somebody ends while it waits is stopped, and was not refused.
-    fn attempt(&self, budget: &Budget, run: &Run<'_>) -> Result<Result<Attempt<'_>, Stop>, CallError> {
-        self.attempt_within(budget, budget.deadline, run)
+    pub(crate) fn attempt(&self, budget: &Budget, run: &Run<'_>) -> Result<Result<Attempt<'_>, Stop>, CallError> {
+        self.attempt_within(budget, run.time.unwrap_or(budget.deadline), run)
     }
 
     /// The same with so much time.
@@ -333,28 +367,6 @@ impl Sandbox {
 pub(crate) struct Attempt<'a> {
     pub(crate) slot: crate::slots::Slot<'a>,
     pub(crate) until: Until,
-}
-
-/// Where the instances of an image come from.
-fn strategy(kind: Kind, slots: usize) -> InstanceAllocationStrategy {
-    if kind != Kind::Roomy {
-        return InstanceAllocationStrategy::OnDemand;
-    }
-    let slots = u32::try_from(slots).unwrap_or(u32::MAX);
-    // Each slot is a chain of calls, of which the last one runs and the others wait.
-    let all = slots.saturating_mul(1 + NESTED);
-    let mut pool = PoolingAllocationConfig::new();
-    pool.total_core_instances(all)
-        .total_memories(all)
-        .total_tables(all)
-        .total_stacks(all)
-        .max_memory_size(1 << 30)
-        .max_unused_warm_slots(slots)
-        // What a call touches stays in memory and is put back in order by copying, which is cheaper than new pages.
-        .linear_memory_keep_resident(1 << 20)
-        .table_keep_resident(64 << 10)
-        .pagemap_scan(wasmtime::Enabled::Auto);
-    InstanceAllocationStrategy::Pooling(pool)
 }
 
 pub(crate) fn inside(budget: &Budget, run: &Run<'_>, until: &Until) -> Inside {

@@ -22,7 +22,8 @@ pub enum WhenFull {
 /// How many calls deep tools may call tools: below each call that has a slot, there is room for so many.
 pub const NESTED: u32 = 4;
 
-pub(crate) struct Slots {
+/// The slots of a sandbox.
+pub struct Slots {
     total: usize,
     state: Mutex<State>,
     freed: Condvar,
@@ -36,7 +37,7 @@ struct State {
 
 /// Why a call has no slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NoSlot {
+pub enum NoSlot {
     /// None is free, or none was free in time.
     Full,
     /// Somebody ended the call while it waited.
@@ -44,19 +45,27 @@ pub(crate) enum NoSlot {
 }
 
 /// One slot, given back when dropped; or none, of a call that is made within another.
-pub(crate) struct Slot<'a>(Option<&'a Slots>);
+#[must_use = "a slot that is dropped is free again"]
+pub struct Slot<'a>(Option<&'a Slots>);
 
 impl Slots {
-    pub(crate) fn new(total: usize) -> Self {
+    /// So many, all of them free.
+    #[must_use]
+    pub fn new(total: usize) -> Self {
         Self { total, state: Mutex::new(State { free: total, waiting: 0 }), freed: Condvar::new() }
     }
 
-    pub(crate) fn total(&self) -> usize {
+    /// How many there are.
+    #[must_use]
+    pub fn total(&self) -> usize {
         self.total
     }
 
     /// A slot, if one is free before the call has to end.
-    pub(crate) fn take(&self, when_full: WhenFull, until: &Until) -> Result<Slot<'_>, NoSlot> {
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn take(&self, when_full: WhenFull, until: &Until) -> Result<Slot<'_>, NoSlot> {
         if when_full == WhenFull::Nested {
             return Ok(Slot(None));
         }

@@ -6,11 +6,21 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
+use std::sync::LazyLock;
 
 /// Bits of an entry of `/proc/self/pagemap`: see `proc_pid_pagemap(5)`.
 const PRESENT: u64 = 1 << 63;
 const SWAPPED: u64 = 1 << 62;
 const FILE: u64 = 1 << 61;
+
+/// The kernel's answers about this process. It is opened once, because a process that is locked in opens nothing any more.
+static PAGEMAP: LazyLock<Option<File>> = LazyLock::new(|| File::open("/proc/self/pagemap").ok());
+
+/// Opens what is read later, and asks what is asked once.
+pub(crate) fn open() {
+    LazyLock::force(&PAGEMAP);
+    rustix::param::page_size();
+}
 
 /// The offsets of the pages of `memory` that may have been written to, and how long a page is. Where the kernel does not
 /// say, that is all of them.
@@ -27,6 +37,6 @@ pub(crate) fn pages(memory: &[u8]) -> (Vec<usize>, usize) {
 fn entries(memory: &[u8], page: usize) -> Option<Vec<u64>> {
     let mut bytes = vec![0; memory.len() / page * size_of::<u64>()];
     let at = (memory.as_ptr().addr() / page * size_of::<u64>()) as u64;
-    File::open("/proc/self/pagemap").ok()?.read_exact_at(&mut bytes, at).ok()?;
+    PAGEMAP.as_ref()?.read_exact_at(&mut bytes, at).ok()?;
     Some(bytes.as_chunks().0.iter().map(|entry| u64::from_ne_bytes(*entry)).collect())
 }

@@ -4,15 +4,24 @@
 //! Invariant: nothing here changes what a tool computes or how much fuel it burns; the kinds differ only in what
 //! they ask of the machine.
 
-use wasmtime::{Config, Result};
+use wasmtime::{Config, OperatorCost, Result};
 
 /// Bytes of machine stack that the guest may use.
 ///
-/// The guest allows its JavaScript 2 MiB of shadow stack; plain frames use about five times as much of this one.
-pub(crate) const WASM_STACK_BYTES: usize = 64 << 20;
+/// The guest allows its JavaScript 2 MiB of shadow stack; plain frames use about five times as much of this one. The
+/// interpreter keeps two of them for each instance, beside the one it runs on itself: all three have to fit into 256 MiB of
+/// address space, together with the program and the memory of a call.
+const fn wasm_stack_bytes(kind: Kind) -> usize {
+    match kind {
+        Kind::Roomy | Kind::Bounded => 64 << 20,
+        Kind::Interpreted => 32 << 20,
+    }
+}
 
 /// Bytes of the stack that a call runs on: the guest's, and room for host functions above it.
-pub(crate) const FIBER_STACK_BYTES: usize = WASM_STACK_BYTES + (1 << 20);
+const fn fiber_stack_bytes(kind: Kind) -> usize {
+    wasm_stack_bytes(kind) + (1 << 20)
+}
 
 /// What an image asks of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,8 +54,8 @@ pub(crate) fn config(kind: Kind) -> Result<Config> {
     let mut config = Config::new();
     config
         .consume_fuel(true)
-        .max_wasm_stack(WASM_STACK_BYTES)
-        .async_stack_size(FIBER_STACK_BYTES)
+        .max_wasm_stack(wasm_stack_bytes(kind))
+        .async_stack_size(fiber_stack_bytes(kind))
         .memory_init_cow(true)
         .memory_guaranteed_dense_image_size(16 << 20)
         // What only a debugger or a backtrace would read would have to be loaded at each start of the process.
@@ -68,6 +77,21 @@ pub(crate) fn config(kind: Kind) -> Result<Config> {
             config.target("pulley64")?.signals_based_traps(false);
         }
     }
+    Ok(config)
+}
+
+/// The globals that the guest of such an image has besides.
+pub(crate) const MARKED_CONTEXT: &str = "marked_context";
+pub(crate) const MARKED_PLACE: &str = "marked_place";
+
+/// The settings of an image that profiles are taken with.
+///
+/// The host looks at the guest between two slices of fuel: an epoch ends there, and that is when Wasmtime lends it the
+/// store. What marks the guest's place costs nothing, and a `nop` what it stands for (`marks.rs`).
+pub(crate) fn profiling(kind: Kind) -> Result<Config> {
+    let mut config = config(kind)?;
+    let cost = OperatorCost { Nop: 1, GlobalGet: 0, GlobalSet: 0, ..OperatorCost::new() };
+    config.epoch_interruption(true).operator_cost(cost);
     Ok(config)
 }
 

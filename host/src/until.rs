@@ -20,11 +20,19 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Clone, Default)]
 pub struct CancelToken(Arc<Cancel>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Cancel {
     cancelled: AtomicBool,
+    /// What is looked at beside the flag.
+    looks: Option<Box<dyn Fn() -> bool + Send + Sync>>,
     /// Who is woken. Held while the flag changes, so that nobody falls asleep between looking at it and waiting.
     watching: Mutex<Vec<Weak<Rope>>>,
+}
+
+impl std::fmt::Debug for Cancel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cancel").field("cancelled", &self.cancelled).finish_non_exhaustive()
+    }
 }
 
 /// Wakes the thread that waits for it ([`Until::wait`]): something came for a tool, or its call is over.
@@ -58,6 +66,13 @@ impl CancelToken {
         Self::default()
     }
 
+    /// A token that is cancelled also when something says so that is looked at: about every 0.1 ms of native code while a tool
+    /// runs. It wakes nobody who waits.
+    #[must_use]
+    pub fn looking(at: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(Cancel { looks: Some(Box::new(at)), ..Cancel::default() }))
+    }
+
     /// Ends every call that runs with this token, and every one that will.
     pub fn cancel(&self) {
         let mut watching = self.0.watching.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,10 +91,10 @@ impl CancelToken {
         }
     }
 
-    /// Whether [`Self::cancel`] was called.
+    /// Whether [`Self::cancel`] was called, or what it [looks](Self::looking) at says so.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.0.cancelled.load(Ordering::SeqCst)
+        self.0.cancelled.load(Ordering::SeqCst) || self.0.looks.as_ref().is_some_and(|looks| looks())
     }
 }
 
@@ -99,7 +114,9 @@ struct Deadline {
 }
 
 impl Until {
-    pub(crate) fn new(deadline: Instant, cancel: Option<CancelToken>) -> Self {
+    /// At this moment, or when the token is cancelled.
+    #[must_use]
+    pub fn new(deadline: Instant, cancel: Option<CancelToken>) -> Self {
         Self { deadline: Arc::new(Deadline { first: deadline, later: AtomicU64::new(0) }), cancel }
     }
 
@@ -126,7 +143,9 @@ impl Until {
         self.is_cancelled() || Instant::now() >= self.deadline()
     }
 
-    pub(crate) fn is_cancelled(&self) -> bool {
+    /// Whether it was cancelled, whatever time is left.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
         self.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
     }
 

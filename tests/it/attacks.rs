@@ -9,15 +9,15 @@ use toolcell_host::{Outcome, Params, Stop, Timers};
 use crate::world::{World, files, stem};
 
 /// A fate, and what the attack is given.
-struct Fixture {
+pub(crate) struct Fixture {
     name: String,
     expect: String,
-    params: String,
-    world: World<'static>,
+    pub(crate) params: String,
+    pub(crate) world: World<'static>,
 }
 
 impl Fixture {
-    fn read(path: &Path) -> Self {
+    pub(crate) fn read(path: &Path) -> Self {
         let mut world = World::new().file(path);
         world.budget.fuel = 2_000_000_000;
         world.budget.deadline = Duration::from_secs(10);

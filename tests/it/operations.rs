@@ -13,7 +13,7 @@ mod gates;
 mod granted;
 mod grants;
 mod list;
-mod loopback;
+pub(crate) mod loopback;
 mod parameters;
 mod receipts;
 mod records;
@@ -35,6 +35,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use toolcell::gate::GateCall;
+use toolcell::jail::Program;
 use toolcell::policy::Layer;
 use toolcell::store::audit::{Filter, Line, Order};
 use toolcell::store::{Durability, Settings, Step, Store};
@@ -42,6 +43,8 @@ use toolcell::{
     CreateError, Created, DeleteError, Functions, Gates, Listed, Policy, PolicyFile, Ran, RunError, RunOptions,
     RunRecord, SandboxConfig, Toolbox, ToolboxConfig, Verdict, read_request,
 };
+
+use crate::mcp::home::binary;
 
 /// The policy of a host that lets every tool run.
 pub(crate) const AUTO: &str = "[approval]\nmode = \"auto\"";
@@ -96,7 +99,9 @@ impl Host {
     /// A host whose user wrote this policy file, and that has these gates besides those of the file.
     pub(crate) fn with(policy: &str, mut gates: Gates) -> Self {
         let file = PolicyFile::parse(Layer::User, policy, Path::new("toolcell.toml")).unwrap();
-        let sandbox = SandboxConfig { slots: 4, ..SandboxConfig::default() };
+        // All of these tests hold in a jail as well: `make jailed`.
+        let jail = std::env::var_os("TOOLCELL_TEST_JAIL").map(|_| Program::Other(binary()));
+        let sandbox = SandboxConfig { slots: 4, jail, ..SandboxConfig::default() };
         let policy = Policy::layered([file]).unwrap();
         gates.add_policy(&policy, |_| true).unwrap();
         let config = ToolboxConfig { sandbox, policy, gates, clock: now, ..ToolboxConfig::default() };
@@ -115,6 +120,13 @@ impl Host {
     /// With as many calls at once.
     pub(crate) fn slots(mut self, slots: usize) -> Self {
         self.config.sandbox.slots = slots;
+        self.reopen();
+        self
+    }
+
+    /// With its cells in a jail.
+    pub(crate) fn jailed(mut self) -> Self {
+        self.config.sandbox.jail = Some(Program::Other(binary()));
         self.reopen();
         self
     }

@@ -70,6 +70,26 @@ fn what_a_tool_does_outside_of_its_cell() {
 }
 
 #[test]
+fn testing_tools() {
+    runs("Testing tools");
+}
+
+#[test]
+fn defence_in_depth() {
+    runs("Defence in depth");
+}
+
+#[test]
 fn receipts() {
     runs("Receipts");
+}
+
+#[test]
+fn where_the_fuel_goes() {
+    runs("Where the fuel goes");
+}
+
+#[test]
+fn on_a_locked_down_runner() {
+    runs("On a locked-down runner");
 }

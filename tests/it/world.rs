@@ -10,6 +10,7 @@ use toolcell_host::{
     Budget, CancelToken, Kind, Loaded, NoOperations, Operations, Outcome, Params, Prepared, Report, Run, Sandbox,
     SandboxConfig, Script, Stop,
 };
+use toolcell_jail::Jail;
 
 /// The folder of the project.
 pub(crate) fn root() -> PathBuf {
@@ -139,6 +140,21 @@ impl<'a> World<'a> {
     /// Prepares and calls once.
     pub(crate) fn run(&self, params: &Value) -> Report {
         self.run_text(&params.to_string())
+    }
+
+    pub(crate) fn prepare_in(&self, jail: &Jail) -> toolcell_jail::Loaded {
+        let script = Script { name: &self.name, source: &self.source };
+        jail.prepare(&script, &self.budget, &self.run).unwrap()
+    }
+
+    /// Prepares and calls once in a jail.
+    pub(crate) fn run_in(&self, jail: &Jail, params: &str) -> Report {
+        match self.prepare_in(jail) {
+            toolcell_jail::Loaded::Ready(prepared) => {
+                jail.call(&prepared, &Params::parse(params).unwrap(), &self.budget, &self.run).unwrap()
+            }
+            toolcell_jail::Loaded::Ended(report) => report,
+        }
     }
 
     /// Runs without parameters and gives the text of what it returned.

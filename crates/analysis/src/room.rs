@@ -5,37 +5,52 @@
 //!
 //! Invariant: no tree lives outside of a closure that is given to [`with_room`].
 
-use std::sync::PoisonError;
-
 use crate::error::Rejection;
 
-/// Stacks that are tried, in MiB, the largest first: a machine with little address space does not give them all. The
-/// memory of a stack is only used where the stack is.
-const STACKS: [usize; 4] = [512, 128, 64, 24];
+/// Sizes of stacks, in MiB: a source gets the smallest that is enough for it, because a machine with little address space
+/// does not give them all. The memory of a stack is only used where the stack is.
+const STACKS: [usize; 4] = [24, 64, 128, 512];
 
 /// Bytes of stack for one byte of source. The worst shape known takes 1,700 in an optimised build.
 const STACK_BYTES: usize = 8 << 10;
 
+/// Bytes of address space that have to be left beside a stack: a process that cannot allocate a tree ends at once.
+const LEFT: usize = 32 << 20;
+
 /// Runs `work` for a source of `len` bytes on a thread with enough stack.
 pub(crate) fn with_room<T: Send>(len: usize, work: impl FnOnce() -> T + Send) -> Result<T, Rejection> {
-    // Taken only once a thread runs, so that it is still there where one could not be started.
-    let work = std::sync::Mutex::new(Some(work));
-    let enough = STACKS.map(|mib| mib << 20).into_iter().filter(|size| size / STACK_BYTES >= len);
-    for size in enough {
-        let done = std::thread::scope(|scope| {
-            let run = || work.lock().unwrap_or_else(PoisonError::into_inner).take().map(|work| work());
+    let done = enough_for(len).and_then(|size| {
+        std::thread::scope(|scope| {
+            let left = set_aside(LEFT)?;
             let thread = std::thread::Builder::new().name("toolcell-analysis".to_owned()).stack_size(size);
+            let run = move || {
+                drop(left);
+                work()
+            };
             thread.spawn_scoped(scope, run).ok().map(std::thread::ScopedJoinHandle::join)
-        });
-        match done {
-            None => {}
-            Some(Ok(Some(value))) => return Ok(value),
-            Some(Ok(None)) => break,
-            Some(Err(panic)) => std::panic::resume_unwind(panic),
+        })
+    });
+    match done {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(panic)) => std::panic::resume_unwind(panic),
+        None => {
+            let smaller = STACKS.map(|mib| (mib << 20) / STACK_BYTES).into_iter().rfind(|limit| *limit < len);
+            Err(Rejection::NoRoom { limit: smaller.unwrap_or(0) })
         }
     }
-    let smaller = STACKS.map(|mib| (mib << 20) / STACK_BYTES).into_iter().find(|limit| *limit < len);
-    Err(Rejection::NoRoom { limit: smaller.unwrap_or(0) })
+}
+
+/// The size of the smallest stack that is enough for a source of `len` bytes.
+fn enough_for(len: usize) -> Option<usize> {
+    STACKS.map(|mib| mib << 20).into_iter().find(|size| size / STACK_BYTES >= len)
+}
+
+/// Address space that nobody else takes until it is dropped. None of it is used.
+fn set_aside(bytes: usize) -> Option<Vec<u8>> {
+    let mut aside = Vec::new();
+    aside.try_reserve_exact(bytes).ok()?;
+    // An allocation that nobody looks at need not be made at all.
+    Some(std::hint::black_box(aside))
 }
 
 /// Runs `here`, and `beside` at the same time on a thread with as much stack, or afterwards where there is none.
@@ -44,7 +59,7 @@ pub(crate) fn with_room_beside<T: Send, U>(
     beside: impl Fn() -> T + Sync,
     here: impl FnOnce() -> U,
 ) -> (T, U) {
-    let size = STACKS.map(|mib| mib << 20).into_iter().rev().find(|size| size / STACK_BYTES >= len);
+    let size = enough_for(len);
     let (done, value) = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("toolcell-script".to_owned());
         let thread = size.and_then(|size| thread.stack_size(size).spawn_scoped(scope, &beside).ok());

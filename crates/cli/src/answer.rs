@@ -64,6 +64,11 @@ impl ErrorBody {
         Self { code, name: None, message, line: None, column: None, stack: None, hint, effects: None }
     }
 
+    /// What is said of it.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The same of a stored tool that was to run.
     pub(crate) fn with_effects(self, effects: Effects) -> Self {
         Self { effects: Some(effects), ..self }
@@ -179,6 +184,9 @@ fn hint(stop: &Stop) -> Option<&'static str> {
         Stop::OutputTooLarge { .. } => "raise it with --output-bytes (limits.output_bytes in a batch request)",
         Stop::ConsoleTooLarge { .. } => "raise it with --console-bytes (limits.console_bytes in a batch request)",
         Stop::Stalled => "a promise waits for something that never comes: settle it in the tool",
+        Stop::WorkerDied { .. } => {
+            "call it again: there is a new worker; where it dies again, it is a bug of Toolcell: please report it with the tool"
+        }
         Stop::Crashed { .. } => "this is a bug of Toolcell; please report it with the tool",
         _ => return None,
     })

@@ -1,9 +1,12 @@
 //! What can be typed.
 
+mod doctor;
 mod mcp;
 mod policy;
+mod profile;
 mod receipt;
 mod store;
+mod testing;
 mod tools;
 mod upkeep;
 
@@ -11,18 +14,22 @@ use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand, ValueEnum};
 use etcetera::BaseStrategy as _;
+use toolcell::jail::Program;
 use toolcell::{Kind, Lang, SandboxConfig};
 
 use crate::Streams;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use mcp::{McpArgs, McpCommand, McpConfigArgs, McpServeArgs};
 pub(crate) use policy::{
     ApprovalsArgs, ApprovalsCommand, CompletionsArgs, ConfigArgs, ConfigCommand, InitArgs, ManArgs, PolicyArgs,
 };
+pub(crate) use profile::{ProfileArgs, ProfileCommand, ProfileDiffArgs, ProfileTakeArgs};
 pub(crate) use receipt::ReplayArgs;
 pub(crate) use store::{AuditArgs, AuditCommand, ExportArgs, FsckArgs, GcArgs, ImportArgs};
+pub(crate) use testing::{BudgetArgs, BudgetCommand, LearnArgs, RebaseArgs, TestArgs};
 pub(crate) use tools::{
     CreateArgs, DeleteArgs, ListArgs, ReflectArgs, ResumeArgs, RollBackArgs, RunArgs, ShowArgs, UndeleteArgs,
     VerifyArgs,
@@ -138,14 +145,20 @@ pub(crate) enum Command {
     Retire(RetireArgs),
     /// Run a draft once and store nothing
     Exec(ExecArgs),
+    /// Run a tool once, and say where its fuel goes: by function and by line
+    Profile(ProfileArgs),
     /// Say what sources would do and how well they are written, without running them
     Check(CheckArgs),
+    /// Run the tests beside tools, and hold them to their budgets
+    Test(TestArgs),
+    /// Measure budgets anew, or learn them from runs
+    Budget(BudgetArgs),
     /// Answer requests, one JSON object a line, from standard input
     Batch(SandboxArgs),
     /// Serve the operations over MCP, and put the server into the configuration of a client
     Mcp(McpArgs),
     /// Say what this machine gives, whether Toolcell works here, and how its store is
-    Doctor(SandboxArgs),
+    Doctor(DoctorArgs),
     /// Look at everything in the store, and mend it
     Fsck(FsckArgs),
     /// Collect what was deleted a while ago, what nothing refers to, and what has expired
@@ -281,6 +294,10 @@ pub(crate) struct SandboxArgs {
     /// Which image of the guest to use
     #[arg(long, value_name = "IMAGE", default_value = "auto")]
     image: ImageName,
+
+    /// Run calls in worker processes that are locked in, as a wall behind that of the cell [default: whether `TOOLCELL_JAIL` is 1]
+    #[arg(long)]
+    jail: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -304,12 +321,13 @@ impl SandboxArgs {
             ImageName::Bounded => vec![Kind::Bounded],
             ImageName::Interpreted => vec![Kind::Interpreted],
         };
-        SandboxConfig { images, slots: 1 }
+        let jailed = self.jail || std::env::var_os("TOOLCELL_JAIL").is_some_and(|value| value == "1");
+        SandboxConfig { images, slots: 1, jail: jailed.then_some(Program::This) }
     }
 
-    /// The same where nothing is said.
+    /// A sandbox for commands that run no tool.
     pub(crate) fn one_call() -> SandboxConfig {
-        Self { image: ImageName::Auto }.config()
+        SandboxConfig { slots: 1, ..SandboxConfig::default() }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::args::{ExportArgs, ImportArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::read;
+use crate::output::replaceable;
 use crate::progress::during;
 
 /// The largest file of a key or a signature.
@@ -135,6 +136,7 @@ fn text(path: &Path) -> Result<String, Failure> {
 
 /// Writes a file whole, or leaves what was there.
 fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    replaceable(path)?;
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
     let part = PathBuf::from(part);

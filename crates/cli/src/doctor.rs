@@ -1,19 +1,34 @@
 //! `doctor`: says what this machine gives, and proves with one call whether Toolcell works on it.
+//!
+//! [`machine`] is what was found, [`missing`] what each thing that is not there costs, [`store`] how the store is, and
+//! [`seccomp`] the profile that a machine may be locked down with.
+//!
+//! Invariant: whatever is missing, what was found is said. The exit status says whether tools can run.
+
+mod machine;
+mod missing;
+mod seccomp;
+mod store;
 
 use std::path::Path;
 
-use rustix::process::{Resource, getrlimit};
 use serde::Serialize;
-use toolcell::{Budget, Draft, ENGINE_VERSION, GUEST_DIGEST, Kind, Outcome, Params, Precheck, Run, Toolbox, visible};
-
-use toolcell::store::{Access, Health, Mending, Settings, Store, fsck};
+use toolcell::{
+    Budget, Draft, ENGINE_VERSION, GUEST_DIGEST, Kind, Lang, Outcome, Params, Precheck, Report, Run, Toolbox, visible,
+};
 
 use crate::Streams;
-use crate::args::SandboxArgs;
+use crate::answer::ErrorBody;
+use crate::args::{DoctorArgs, SandboxArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::fsck::{print_problems, summary};
+use crate::jail::JailFindings;
 use crate::progress::during;
+use machine::Machine;
+use missing::{Missing, missing};
+use store::StoreFindings;
+
+pub(crate) use seccomp::Besides;
 
 /// What was found.
 #[derive(Debug, Serialize)]
@@ -22,59 +37,43 @@ struct Findings {
     version: &'static str,
     engine: String,
     guest: &'static str,
-    image: &'static str,
-    passed_over: Vec<PassedOver>,
-    address_space_bytes: Option<u64>,
-    cores: usize,
-    fuel: u64,
-    load_fuel: u64,
-    first_call_ms: f64,
+    #[serde(flatten)]
+    sandbox: SandboxFindings,
+    #[serde(flatten)]
+    machine: Machine,
+    jail: JailFindings,
     store: StoreFindings,
+    missing: Vec<Missing>,
 }
 
-/// How the store is.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct StoreFindings {
-    directory: String,
-    /// Why it cannot be opened, or does not exist.
-    error: Option<String>,
-    access: Option<&'static str>,
-    health: Option<Health>,
-    /// What is wrong with the audit log.
-    audit: Vec<String>,
+/// What came of starting a sandbox, and of the first call in it.
+#[derive(Debug, Default, Serialize)]
+struct SandboxFindings {
+    image: Option<&'static str>,
+    passed_over: Vec<PassedOver>,
+    fuel: Option<u64>,
+    load_fuel: Option<u64>,
+    first_call_ms: Option<f64>,
+    /// Why there was no first call, or no end of it.
+    error: Option<ErrorBody>,
+    #[serde(skip)]
+    kind: Option<Kind>,
+    #[serde(skip)]
+    end: End,
 }
 
-impl StoreFindings {
-    /// Looks at a store, if there is one; none yet is fine.
-    fn look(dir: &Path) -> Self {
-        let directory = dir.display().to_string();
-        let none = Self { directory, error: None, access: None, health: None, audit: Vec::new() };
-        if !dir.exists() {
-            return none;
-        }
-        let health = match fsck(dir, Mending::Look) {
-            Ok(health) => health,
-            Err(error) => return Self { error: Some(error.to_string()), ..none },
-        };
-        let store = match Store::open_existing(dir, &Settings::default()) {
-            Ok(store) => store,
-            Err(error) => return Self { error: Some(error.to_string()), health: Some(health), ..none },
-        };
-        let access = Some(match store.access() {
-            Access::Full => "read and write",
-            Access::ReadOnly => "read-only: runs are not recorded",
-        });
-        let audit = match store.audit().verify(None) {
-            Ok(verdict) => verdict.problems.iter().map(ToString::to_string).collect(),
-            Err(error) => vec![error.to_string()],
-        };
-        Self { access, health: Some(health), audit, ..none }
-    }
-
-    fn is_good(&self) -> bool {
-        self.error.is_none() && self.audit.is_empty() && self.health.as_ref().is_none_or(Health::is_good)
-    }
+/// Whether tools can run.
+#[derive(Debug, Default)]
+enum End {
+    /// The first call gave the right answer.
+    #[default]
+    Works,
+    /// It gave a wrong one.
+    Wrong,
+    /// It was ended.
+    Ended(Exit),
+    /// There was none.
+    None(Failure),
 }
 
 #[derive(Debug, Serialize)]
@@ -83,76 +82,142 @@ struct PassedOver {
     reason: String,
 }
 
-pub(crate) fn run(args: SandboxArgs, dir: &Path, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
-    let toolbox = Toolbox::new(&args.config())?;
+impl SandboxFindings {
+    fn look(args: SandboxArgs) -> Self {
+        let toolbox = match Toolbox::new(&args.config()) {
+            Ok(toolbox) => toolbox,
+            Err(error) => return Self::default().failed(error.into()),
+        };
+        let passed_over = toolbox.passed_over().iter();
+        let passed_over = passed_over.map(|(kind, reason)| PassedOver { image: kind.name(), reason: reason.clone() });
+        let (image, kind) = (Some(toolbox.image().name()), Some(toolbox.image()));
+        let found = Self { image, kind, passed_over: passed_over.collect(), ..Self::default() };
+        match first_call(&toolbox) {
+            Err(failure) => found.failed(failure),
+            Ok(Report { outcome: Outcome::Stopped(stop), .. }) => {
+                let (code, message) = (stop.code(), format!("the first call was ended: {stop}"));
+                let error = ErrorBody::refusal(code, message, Some("give it more of what it lacks: memory, or time"));
+                Self { error: Some(error), end: End::Ended(Exit::of(&Outcome::Stopped(stop))), ..found }
+            }
+            Ok(report) => Self {
+                fuel: Some(report.usage.fuel),
+                load_fuel: Some(report.usage.load_fuel),
+                first_call_ms: Some((report.usage.duration.as_secs_f64() * 1e6).round() / 1e3),
+                end: if is_right(&report) { End::Works } else { End::Wrong },
+                ..found
+            },
+        }
+    }
+
+    fn failed(self, failure: Failure) -> Self {
+        Self { error: Some(failure.body()), end: End::None(failure), ..self }
+    }
+}
+
+fn first_call(toolbox: &Toolbox) -> Result<Report, Failure> {
     let draft = Draft::from_bytes("doctor.js", b"const execute = ({ numbers }) => numbers.reduce((a, b) => a + b)")?;
     let params = Params::parse(r#"{"numbers": [1, 2, 3]}"#)?;
-    let report = toolbox.exec(&draft, &params, &Budget::default(), &Run::default(), Precheck::Off)?;
+    Ok(toolbox.exec(&draft, &params, &Budget::default(), &Run::default(), Precheck::Off)?)
+}
+
+fn is_right(report: &Report) -> bool {
+    matches!(&report.outcome, Outcome::Returned(Some(value)) if value.as_str() == "6")
+}
+
+pub(crate) fn run(
+    args: &DoctorArgs,
+    dir: Option<&Path>,
+    json: bool,
+    lang: Lang,
+    streams: &mut Streams<'_>,
+) -> Result<Exit, Failure> {
+    if args.seccomp {
+        return seccomp::print(&args.allow, streams);
+    }
+    let sandbox = SandboxFindings::look(args.sandbox);
+    let machine = Machine::look();
+    let store = during("looking", streams, || StoreFindings::look(dir));
+    let found_out = sandbox.kind.filter(|kind| *kind == Kind::Roomy || !sandbox.passed_over.is_empty());
+    let missing = missing(found_out, &machine, &store);
     let findings = Findings {
-        works: matches!(&report.outcome, Outcome::Returned(Some(value)) if value.as_str() == "6"),
+        works: matches!(sandbox.end, End::Works),
         version: env!("CARGO_PKG_VERSION"),
         engine: format!("wasmtime {ENGINE_VERSION}"),
         guest: GUEST_DIGEST,
-        image: toolbox.image().name(),
-        passed_over: toolbox
-            .passed_over()
-            .iter()
-            .map(|(kind, reason)| PassedOver { image: kind.name(), reason: reason.clone() })
-            .collect(),
-        address_space_bytes: getrlimit(Resource::As).current,
-        cores: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-        fuel: report.usage.fuel,
-        load_fuel: report.usage.load_fuel,
-        first_call_ms: (report.usage.duration.as_secs_f64() * 1e6).round() / 1e3,
-        store: during("looking", streams, || StoreFindings::look(dir)),
+        sandbox,
+        machine,
+        jail: JailFindings::look(args.sandbox.config()),
+        store,
+        missing,
     };
     if json {
         let text = serde_json::to_string(&findings).map_err(std::io::Error::from)?;
         writeln!(streams.output, "{text}")?;
     } else {
-        print_text(&findings, toolbox.image(), streams)?;
+        print_text(&findings, streams)?;
     }
-    Ok(match (findings.works, findings.store.is_good()) {
-        (true, true) => Exit::Done,
-        (true, false) => Exit::Integrity,
-        (false, _) => Exit::Bug,
+    Ok(match &findings.sandbox.end {
+        End::Works if findings.store.is_good() => Exit::Done,
+        End::Works => Exit::Integrity,
+        End::Wrong => Exit::Bug,
+        End::Ended(exit) => *exit,
+        End::None(failure) if json => failure.exit(),
+        End::None(failure) => failure.print(json, lang, streams),
     })
 }
 
-fn print_text(findings: &Findings, image: Kind, streams: &mut Streams<'_>) -> std::io::Result<()> {
+fn print_text(findings: &Findings, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let out = &mut *streams.output;
-    let what = match image {
-        Kind::Roomy => "native code, no bounds checks, 4 GiB of address space a call",
-        Kind::Bounded => "native code with bounds checks, as much address space as memory",
-        Kind::Interpreted => "interpreter, no executable pages, about 25 times slower",
-    };
-    let space =
-        findings.address_space_bytes.map_or_else(|| "unlimited".to_owned(), |bytes| format!("{} MiB", bytes >> 20));
     writeln!(out, "toolcell       {}", findings.version)?;
     writeln!(out, "engine         {}", findings.engine)?;
     writeln!(out, "guest          {}", &findings.guest[..16])?;
-    writeln!(out, "image          {} ({what})", findings.image)?;
-    for passed_over in &findings.passed_over {
-        writeln!(out, "  not {:<9} {}", passed_over.image, passed_over.reason)?;
+    if let Some(kind) = findings.sandbox.kind {
+        let what = match kind {
+            Kind::Roomy => "native code, no bounds checks, 4 GiB of address space a call",
+            Kind::Bounded => "native code with bounds checks, as much address space as memory",
+            Kind::Interpreted => "interpreter, no executable pages, about 25 times slower",
+        };
+        writeln!(out, "image          {} ({what})", kind.name())?;
     }
-    writeln!(out, "address space  {space}")?;
-    writeln!(out, "cores          {}", findings.cores)?;
-    writeln!(out, "first call     {} ms, {} fuel", findings.first_call_ms, findings.fuel)?;
-    print_store(&findings.store, streams)?;
+    for passed_over in &findings.sandbox.passed_over {
+        writeln!(out, "  not {:<9} {}", passed_over.image, visible(&passed_over.reason))?;
+    }
+    print_machine(&findings.machine, streams)?;
     let out = &mut *streams.output;
-    writeln!(out, "{}", if findings.works { "works" } else { "does not work: the first call gave a wrong answer" })
+    if let (Some(ms), Some(fuel)) = (findings.sandbox.first_call_ms, findings.sandbox.fuel) {
+        writeln!(out, "first call     {ms} ms, {fuel} fuel")?;
+    }
+    writeln!(out, "jail           {}", findings.jail.text())?;
+    findings.store.print(streams)?;
+    let out = &mut *streams.output;
+    for missing in &findings.missing {
+        writeln!(out, "missing        {}: {}", missing.what, missing.cost)?;
+    }
+    match &findings.sandbox.end {
+        End::Works => writeln!(out, "works"),
+        End::Wrong => writeln!(out, "does not work: the first call gave a wrong answer"),
+        End::Ended(_) => {
+            let message = findings.sandbox.error.as_ref().map_or("", ErrorBody::message);
+            writeln!(out, "does not work: {}", visible(message))
+        }
+        End::None(_) => writeln!(out, "does not work"),
+    }
 }
 
-fn print_store(store: &StoreFindings, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    let state = match (&store.error, store.access) {
-        (Some(error), _) => visible(error),
-        (None, Some(access)) => access.to_owned(),
-        (None, None) => "none yet".to_owned(),
-    };
-    writeln!(streams.output, "store          {} ({state})", visible(&store.directory))?;
-    if let Some(health) = &store.health {
-        writeln!(streams.output, "               {}", summary(health))?;
-        print_problems(health, streams)?;
-    }
-    store.audit.iter().try_for_each(|problem| writeln!(streams.output, "wrong: audit log: {}", visible(problem)))
+fn print_machine(machine: &Machine, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    let mib = |bytes: Option<u64>| bytes.map_or_else(|| "unlimited".to_owned(), |bytes| format!("{} MiB", bytes >> 20));
+    let yes = |is: bool| if is { "yes" } else { "no" };
+    let files = machine.open_files.map_or_else(|| "unlimited".to_owned(), |files| files.to_string());
+    let privileges =
+        machine.no_new_privileges.map_or("unknown", |none| if none { "none new" } else { "may be gained" });
+    let out = &mut *streams.output;
+    writeln!(out, "kernel         {}", visible(&machine.kernel))?;
+    writeln!(out, "user           {}, home: {}", machine.user, yes(machine.home))?;
+    writeln!(out, "address space  {}", mib(machine.address_space_bytes))?;
+    writeln!(out, "memory         {}", mib(machine.memory_bytes))?;
+    writeln!(out, "open files     {files}")?;
+    writeln!(out, "cores          {}", machine.cores)?;
+    writeln!(out, "/proc          {}, pagemap_scan: {}", yes(machine.proc), yes(machine.pagemap_scan))?;
+    writeln!(out, "network        {}", yes(machine.network))?;
+    writeln!(out, "seccomp        {}, privileges: {privileges}", machine.seccomp)
 }

@@ -51,7 +51,7 @@ impl Exit {
             Outcome::Returned(_) => Self::Done,
             Outcome::Threw(_) | Outcome::Stopped(Stop::Stalled) => Self::ToolFailed,
             Outcome::Stopped(Stop::Cancelled) => Self::Interrupted,
-            Outcome::Stopped(Stop::Crashed { .. }) => Self::Bug,
+            Outcome::Stopped(Stop::Crashed { .. } | Stop::WorkerDied { .. }) => Self::Bug,
             Outcome::Stopped(_) => Self::Limit,
         }
     }

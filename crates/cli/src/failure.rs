@@ -91,7 +91,7 @@ impl Failure {
             Self::Operation(operation) => operation.exit(),
             Self::Interrupted => Exit::Interrupted,
             Self::Start(error) if error.code() == "integrity" => Exit::Integrity,
-            Self::Exec(error) if error.code() == "limit-invalid" => Exit::Usage,
+            Self::Exec(error) if matches!(error.code(), "limit-invalid" | "profile-in-jail") => Exit::Usage,
             Self::Start(_) | Self::Exec(_) => Exit::Limit,
             // Whoever reads our output has gone: nothing is wrong.
             Self::Stream(error) if error.kind() == ErrorKind::BrokenPipe => Exit::Done,
@@ -145,7 +145,7 @@ impl Failure {
         }
     }
 
-    fn message(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         match self {
             Self::File { path, error } => format!("{path}: {}", reason(error)),
             Self::NoSources { path } => format!("{path}: there is no source in this folder"),
@@ -219,7 +219,7 @@ impl Failure {
 }
 
 /// What the system said, without its error number.
-fn reason(error: &std::io::Error) -> String {
+pub(crate) fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "no such file".to_owned(),
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
@@ -252,6 +252,7 @@ from_store! {
     toolcell::SearchError, |error| Some(error.hint());
     toolcell::ReceiptError, |error| Some(error.hint());
     toolcell::ReplayError, |error| Some(error.hint());
+    toolcell::ProfileError, |error| Some(error.hint());
     toolcell::gate::GateError, |error| Some(error.hint());
 }
 

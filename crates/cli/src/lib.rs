@@ -1,7 +1,7 @@
 //! The operations as commands: turns words into verbs, and outcomes into exit codes.
 //!
 //! Reading order: [`args`] is what can be typed; for tools [`create`], [`mod@run`] ([`receipt`], [`replay`], [`sleep`]), [`list`],
-//! [`mod@reflect`], [`search`], [`show`], [`verify`], [`delete`], [`retire`] and [`ledger`]; [`exec`], [`check`], [`batch`], [`doctor`], and for the store [`fsck`],
+//! [`mod@reflect`], [`search`], [`show`], [`verify`], [`delete`], [`retire`] and [`ledger`]; [`exec`], [`profile`], [`check`], [`mod@test`], [`budget`], [`batch`], [`doctor`], and for the store [`fsck`],
 //! [`bundle`] and [`audit`], are the commands; [`answer`] is what they print of a run, [`failure`] what they print where there was none, and [`exit`] the exit status.
 //!
 //! [`rules`] is what holds here, [`trusted`] whose gates may run, and [`open`] the one way to a toolbox; [`config`], [`init`] and
@@ -21,6 +21,7 @@ mod approvals;
 mod args;
 mod audit;
 mod batch;
+mod budget;
 mod bundle;
 mod check;
 mod completions;
@@ -32,16 +33,20 @@ mod exec;
 mod exit;
 mod failure;
 mod fsck;
+mod heap;
 mod init;
 mod input;
+mod jail;
 mod ledger;
 mod list;
 mod man;
 mod mcp;
 mod open;
 mod operation;
+mod output;
 mod person;
 mod plan;
+mod profile;
 mod progress;
 mod receipt;
 mod reflect;
@@ -54,6 +59,7 @@ mod search;
 mod show;
 mod sleep;
 mod table;
+mod test;
 mod trusted;
 mod verify;
 
@@ -66,7 +72,7 @@ use std::time::Duration;
 use clap::Parser as _;
 use toolcell::CancelToken;
 
-use args::{Args, Command, McpArgs};
+use args::{Args, Command, McpArgs, ProfileArgs, ProfileCommand};
 use exit::Exit;
 use failure::Failure;
 use rules::Rules;
@@ -107,6 +113,8 @@ impl Streams<'_> {
 /// Runs the command of this process.
 #[must_use]
 pub fn main() -> ExitCode {
+    toolcell::jail::serve_if_worker();
+    heap::share_where_space_is_short();
     if completions::answered() {
         return ExitCode::SUCCESS;
     }
@@ -200,6 +208,14 @@ where
         Command::Exec(exec) => {
             rules.and_then(|rules| exec::run(&exec, &rules, dir.ok().as_deref(), json, lang, &mut streams, cancel))
         }
+        Command::Test(words) => test::run(&words, json, lang, &mut streams, cancel),
+        Command::Budget(words) => budget::run(&words, rules, dir, json, lang, &mut streams, cancel),
+        Command::Profile(ProfileArgs { command: Some(ProfileCommand::Diff(words)), .. }) => {
+            profile::diff(&words, json, lang, &mut streams)
+        }
+        Command::Profile(ProfileArgs { command: None, take }) => {
+            rules.and_then(|rules| profile::take(&take, &rules, dir, json, lang, &mut streams, cancel))
+        }
         Command::Check(check) => check::run(&check, json, lang, &mut streams),
         Command::Batch(batch) => {
             rules.and_then(|rules| batch::run(batch, &rules, dir.ok().as_deref(), lang, &mut streams, cancel))
@@ -210,7 +226,7 @@ where
         Command::Mcp(McpArgs { command: None, serve }) => {
             rules.and_then(|rules| mcp::serve(&serve, &rules, &dir?, lang, &mut streams))
         }
-        Command::Doctor(doctor) => dir.and_then(|dir| doctor::run(doctor, &dir, json, &mut streams)),
+        Command::Doctor(doctor) => doctor::run(&doctor, dir.ok().as_deref(), json, lang, &mut streams),
         Command::Fsck(fsck) => dir.and_then(|dir| fsck::run(&fsck, &dir, json, &mut streams)),
         Command::Gc(gc) => dir.and_then(|dir| fsck::gc(&gc, &dir, json, &mut streams)),
         Command::Export(export) => dir.and_then(|dir| bundle::export_tools(&export, &dir, json, &mut streams)),

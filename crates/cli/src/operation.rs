@@ -132,6 +132,7 @@ pub(crate) fn exit_of(code: &str) -> Exit {
         | "successor-invalid"
         | "status-illegal"
         | "file-not-found"
+        | "test-not-found"
         | "run-not-asleep"
         | "record-not-found"
         | "file-exists"

@@ -33,7 +33,7 @@ pub(crate) fn run(
     streams: &mut Streams<'_>,
     cancel: &CancelToken,
 ) -> Result<Exit, Failure> {
-    let given = given(args, streams)?;
+    let given = given(&args.params, streams)?;
     let toolbox = open::existing(dir, args.sandbox.config(), rules)?;
     let request = RunTool::of(&args.tool, given.params(&args.tool, &toolbox)?);
     // Where it cannot be written is known before anything happens.
@@ -143,7 +143,7 @@ pub(crate) fn end(progress: Option<&Arc<Progress>>) {
 }
 
 /// What was typed for parameters.
-struct Given {
+pub(crate) struct Given {
     params: Params,
     /// What `KEY=VALUE` adds.
     added: Vec<Added>,
@@ -164,13 +164,13 @@ enum Form {
     Json,
 }
 
-fn given(args: &RunArgs, streams: &mut Streams<'_>) -> Result<Given, Failure> {
+pub(crate) fn given(words: &[String], streams: &mut Streams<'_>) -> Result<Given, Failure> {
     let wrong = |message| Failure::Typed {
         message,
         hint: "parameters are one JSON object, @FILE or -, and KEY=VALUE for those that are said by themselves",
     };
     let (mut params, mut added) = (None, Vec::<Added>::new());
-    for word in &args.params {
+    for word in words {
         let is_whole = word == "-" || word.starts_with(['{', '[', '@']);
         match word.split_once('=').filter(|_| !is_whole) {
             None if params.is_some() => {
@@ -191,7 +191,7 @@ fn given(args: &RunArgs, streams: &mut Streams<'_>) -> Result<Given, Failure> {
 
 impl Given {
     /// All of it. What is typed by itself counts more.
-    fn params(self, tool: &str, toolbox: &Toolbox) -> Result<Params, Failure> {
+    pub(crate) fn params(self, tool: &str, toolbox: &Toolbox) -> Result<Params, Failure> {
         if self.added.is_empty() {
             return Ok(self.params);
         }
@@ -255,7 +255,7 @@ fn print(ran: Ran, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()>
 }
 
 /// The report without what a gate suppresses, and what gates add.
-fn seen(ran: Ran) -> (Report, Vec<ContextBody>) {
+pub(crate) fn seen(ran: Ran) -> (Report, Vec<ContextBody>) {
     let Ran { mut report, context, suppressed, .. } = ran;
     if suppressed && matches!(report.outcome, Outcome::Returned(_)) {
         report.outcome = Outcome::Returned(None);

@@ -6,8 +6,9 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolcell_host::{Asleep, CallError, Called, Loaded, Outcome, Prepared, Report, Run, Script, Thrown, WakeError};
+use toolcell_host::{Asleep, CallError, Called, Home, Outcome, Profile, Report, Run, Script, Thrown, WakeError};
 
+use crate::cells::{Loaded, Prepared};
 use crate::permit::Permit;
 use crate::toolbox::Toolbox;
 
@@ -96,6 +97,9 @@ impl Toolbox {
         let run = Run { tool: run.tool.or(kept.tool.as_deref()), ..*run };
         let mut report = self.sandbox.call(&kept.prepared, permit.args().params(), permit.budget(), &run)?;
         lead_back(&mut report, name, &kept.script);
+        if let Some(slot) = run.profile {
+            slot.revise(|profile| lead_profile_back(profile, &kept.script));
+        }
         Ok(report)
     }
 
@@ -197,6 +201,23 @@ fn lead_back(report: &mut Report, name: &str, script: &toolcell_analysis::Script
         (thrown.line, thrown.column) = (Some(line), Some(column));
     }
     lead_stack_back(thrown, name, script);
+}
+
+/// Makes the positions in a profile those of the author's text.
+fn lead_profile_back(profile: &mut Profile, script: &toolcell_analysis::Script) {
+    if !script.is_compiled() {
+        return;
+    }
+    let lead = |line: &mut u32, column: &mut u32| (*line, *column) = script.original(*line, *column);
+    for function in profile.functions.iter_mut().filter(|function| function.home == Home::Tool) {
+        lead(&mut function.line, &mut function.column);
+    }
+    let frames = profile.stacks.iter_mut().flat_map(|stack| &mut stack.frames);
+    for frame in frames.filter(|frame| frame.line > 0) {
+        if profile.functions[frame.function].home == Home::Tool {
+            lead(&mut frame.line, &mut frame.column);
+        }
+    }
 }
 
 /// `at execute (tool.ts:3:7)` with the author's line and column.

@@ -6,7 +6,7 @@
 //! contract, each with a typed answer that has a text in Japanese, English and Chinese; [`Toolbox::start`] is a run for hosts that wait
 //! without a thread. [`Toolbox::exec`] runs a draft once and stores nothing. [`Toolbox::search`] finds tools by what they are
 //! about, [`Toolbox::ledger`] says what they cost and gave, [`Toolbox::retirements`] which of them are of no use any more, and
-//! [`Toolbox::deprecate`] what is to be used in place of one. [`Toolbox::replay`] does a run again, from its [`Receipt`]. [`export`], [`import`] and [`collect`] are what is done with a
+//! [`Toolbox::deprecate`] what is to be used in place of one. [`Toolbox::replay`] does a run again, from its [`Receipt`], and [`Toolbox::profile`] says where its fuel goes. [`export`], [`import`] and [`collect`] are what is done with a
 //! store as a whole.
 //!
 //! Reading order: `request` is what is asked for; `create`, `run`, `list`, `delete` are the verbs; `permit` decides,
@@ -26,6 +26,7 @@ mod deprecate;
 mod exec;
 mod ledger;
 mod list;
+mod profile;
 mod reflect;
 mod retire;
 mod run;
@@ -40,10 +41,12 @@ mod approve;
 mod body;
 mod cache;
 mod cell;
+mod cells;
 mod claim;
 mod find;
 mod function;
 pub mod gate;
+pub mod jail;
 mod keeper;
 mod operations;
 mod params;
@@ -67,6 +70,7 @@ pub use body::{
     AlikeBody, ContextBody, CreatedBody, DeletedBody, DeprecationBody, FindingBody, ListedBody, LogBody, NamedBody,
     ParameterBody, RanBody, ToolBody, UsageBody, WarningBody,
 };
+pub use cells::SandboxConfig;
 pub use create::{CreateError, Created};
 pub use delete::DeleteError;
 pub use deprecate::{DeprecateError, Deprecated};
@@ -81,6 +85,9 @@ pub use operations::{BodyEnd, Choice, Done, Effect, Held, Planner, ReachError, R
 pub use params::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError};
 pub use permit::{Denial, Permit, Step};
 pub use policy::{Policy, PolicyFile, Wanted};
+pub use profile::{
+    Change, FuelModel, FunctionFuel, LineFuel, Outside, Profile, ProfileDifference, ProfileError, StackFuel,
+};
 pub use proof::{Counterexample, Proof};
 pub use receipt::{Difference, OtherVersion, Receipt, ReceiptError, ReceiptKey, ReplayError, ReplayOptions, Replayed};
 pub use record::{RunRecord, Size, Used};
@@ -102,9 +109,9 @@ pub use toolcell_analysis::{
 pub use toolcell_capabilities::Roots;
 pub use toolcell_host::{
     Bell, Budget, CallError, CancelToken, ENGINE_VERSION, Effects, Ended, GUEST_DIGEST, Grant, Json, JsonError, Kind,
-    Level, LogLine, NoOperations, Operation, OperationAnswer, OperationFailure, Operations, OperationsOfCall, Outcome,
-    Params, PartialSink, Place, Reading, RealClock, Report, Rest, Run, SandboxConfig, StartError, Stop, Thrown, Timers,
-    Until, Usage, Waited, WakeError, Warning, WhenFull,
+    Left, Level, LogLine, NoOperations, Operation, OperationAnswer, OperationFailure, Operations, OperationsOfCall,
+    Outcome, Params, PartialSink, Place, ProfileSlot, Reading, RealClock, Report, Rest, Run, StartError, Stop, Thrown,
+    Timers, Until, Usage, Waited, WakeError, Warning, WhenFull, pagemap_scan,
 };
 pub use toolcell_reflection as reflection;
 pub use toolcell_store as store;

@@ -116,6 +116,12 @@ impl Receipt {
         self.form.run.tool.id
     }
 
+    /// The source of that tool.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.form.run.tool.source
+    }
+
     /// Whether it has what the host answered the tool. Where that was too much, the run cannot be done again.
     #[must_use]
     pub fn has_journal(&self) -> bool {

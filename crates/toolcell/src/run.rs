@@ -9,7 +9,7 @@ mod within;
 
 use std::sync::Arc;
 
-use toolcell_host::{CancelToken, Effects, Json, Outcome, PartialSink, Report, WhenFull};
+use toolcell_host::{CancelToken, Effects, Json, Outcome, PartialSink, ProfileSlot, Report, WhenFull};
 use toolcell_store::Entry;
 use toolcell_store::audit::Action;
 use toolcell_tool::{Status, ToolId, ToolName};
@@ -53,6 +53,8 @@ pub struct RunOptions {
     pub tokens_saved: Option<u64>,
     /// Whether it gets a [`Receipt`].
     pub receipt: bool,
+    /// Gets where the fuel of the run goes, unless it may be put to sleep.
+    pub profile: Option<Arc<ProfileSlot>>,
 }
 
 impl Default for RunOptions {
@@ -69,6 +71,7 @@ impl Default for RunOptions {
             plan: None,
             tokens_saved: None,
             receipt: false,
+            profile: None,
         }
     }
 }

@@ -8,12 +8,14 @@ use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use toolcell_capabilities::{Net, Roots};
-use toolcell_host::{Kind, Sandbox, SandboxConfig, StartError};
+use toolcell_host::{Kind, StartError};
+use toolcell_jail::Walls;
 use toolcell_store::audit::AuditConfig;
 use toolcell_store::{Access, Entry, Fault, OpenError, RecordError, Settings, Store};
 
 use crate::cache::Cache;
 use crate::cell::Kept;
+use crate::cells::{Cells, SandboxConfig};
 use crate::function::Functions;
 use crate::gate::Gates;
 use crate::keeper::Keeper;
@@ -63,9 +65,9 @@ impl Default for ToolboxConfig {
 
 /// Makes, runs, lists and deletes tools.
 pub struct Toolbox {
-    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) sandbox: Arc<Cells>,
     /// The interpreter, which proofs compare with.
-    interpreter: Arc<OnceLock<Result<Sandbox, String>>>,
+    interpreter: Arc<OnceLock<Result<Cells, String>>>,
     pub(crate) store: Option<Arc<Store>>,
     pub(crate) keeper: Keeper,
     pub(crate) policy: Policy,
@@ -157,7 +159,7 @@ impl Toolbox {
     /// A toolbox that runs drafts, and stores and records nothing.
     ///
     /// # Errors
-    /// As [`Sandbox::new`]: `integrity`, `no-image`, `limit-invalid`.
+    /// `integrity`, `no-image`, `no-worker`, `limit-invalid`.
     pub fn new(config: &SandboxConfig) -> Result<Self, StartError> {
         Self::without_store(ToolboxConfig { sandbox: config.clone(), ..ToolboxConfig::default() })
     }
@@ -165,15 +167,15 @@ impl Toolbox {
     /// A toolbox that runs drafts under these rules, and stores and records nothing.
     ///
     /// # Errors
-    /// As [`Sandbox::new`]: `integrity`, `no-image`, `limit-invalid`.
+    /// `integrity`, `no-image`, `no-worker`, `limit-invalid`.
     pub fn without_store(config: ToolboxConfig) -> Result<Self, StartError> {
-        let sandbox = Sandbox::new(&config.sandbox)?;
+        let sandbox = Cells::new(&config.sandbox)?;
         Ok(Self::sharing(Arc::new(sandbox), Arc::default(), Cache::new(), Background::default(), config))
     }
 
     fn sharing(
-        sandbox: Arc<Sandbox>,
-        interpreter: Arc<OnceLock<Result<Sandbox, String>>>,
+        sandbox: Arc<Cells>,
+        interpreter: Arc<OnceLock<Result<Cells, String>>>,
         cache: Cache,
         background: Background,
         config: ToolboxConfig,
@@ -202,7 +204,7 @@ impl Toolbox {
     /// Runs that a process began and did not end, because it was killed, are recorded as interrupted.
     ///
     /// # Errors
-    /// As [`Store::open`] and [`Sandbox::new`].
+    /// As [`Store::open`] and [`Toolbox::new`].
     ///
     /// # Examples
     /// ```
@@ -228,7 +230,7 @@ impl Toolbox {
     /// A toolbox with the store in a directory, which has to be there.
     ///
     /// # Errors
-    /// As [`Store::open_existing`] and [`Sandbox::new`].
+    /// As [`Store::open_existing`] and [`Toolbox::new`].
     pub fn open_existing(path: &Path, config: ToolboxConfig) -> Result<Self, ToolboxError> {
         Self::with_store(Store::open_existing(path, &settings(&config.policy))?, config)
     }
@@ -236,7 +238,7 @@ impl Toolbox {
     /// A toolbox with a store that is open. How many tools it takes and what its audit log tells is as it was opened.
     ///
     /// # Errors
-    /// As [`Sandbox::new`], and those of the disk.
+    /// As [`Toolbox::new`], and those of the disk.
     pub fn with_store(store: Store, config: ToolboxConfig) -> Result<Self, ToolboxError> {
         Self::without_store(config)?.holding(store)
     }
@@ -300,11 +302,18 @@ impl Toolbox {
         self.sandbox.passed_over()
     }
 
+    /// What is between the processes that tools run in and the machine, where they do not run in this one.
+    #[must_use]
+    pub fn walls(&self) -> Option<Walls> {
+        self.sandbox.walls()
+    }
+
     /// The interpreter, made when it is needed first.
-    pub(crate) fn interpreter(&self) -> Result<&Sandbox, &str> {
+    pub(crate) fn interpreter(&self) -> Result<&Cells, &str> {
         let made = self.interpreter.get_or_init(|| {
-            let config = SandboxConfig { images: vec![Kind::Interpreted], slots: self.slots() };
-            Sandbox::new(&config).map_err(|error| error.to_string())
+            let jail = self.sandbox.program().cloned();
+            let config = SandboxConfig { images: vec![Kind::Interpreted], slots: self.slots(), jail };
+            Cells::new(&config).map_err(|error| error.to_string())
         });
         made.as_ref().map_err(String::as_str)
     }

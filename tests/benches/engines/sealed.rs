@@ -21,8 +21,13 @@ impl<'a> Sealed<'a> {
 
     /// A call from nothing: parameters checked, instance made, tool restored and called, instance thrown away.
     pub(crate) fn call(&self, params: &str) -> Option<String> {
+        self.run(params, &Run::default())
+    }
+
+    /// The same call, which is given this.
+    pub(crate) fn run(&self, params: &str, run: &Run<'_>) -> Option<String> {
         let params = Params::parse(params).unwrap();
-        let report = self.sandbox.call(&self.prepared, &params, &self.budget, &Run::default()).unwrap();
+        let report = self.sandbox.call(&self.prepared, &params, &self.budget, run).unwrap();
         match report.outcome {
             Outcome::Returned(value) => value.map(toolcell_host::Json::into_string),
             other => unreachable!("the tool does not return: {other:?}"),

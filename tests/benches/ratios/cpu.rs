@@ -16,10 +16,10 @@ const MEAN: f64 = 2.2;
 const WORST: f64 = 2.8;
 
 /// A program and how much of it there is.
-struct Program {
-    name: &'static str,
-    source: &'static str,
-    params: &'static str,
+pub(crate) struct Program {
+    pub(crate) name: &'static str,
+    pub(crate) source: &'static str,
+    pub(crate) params: &'static str,
 }
 
 macro_rules! program {
@@ -34,7 +34,7 @@ macro_rules! program {
 
 const COUNT: u32 = 10;
 
-const PROGRAMS: [Program; COUNT as usize] = [
+pub(crate) const PROGRAMS: [Program; COUNT as usize] = [
     program!("fib", 7),
     program!("sieve", 5),
     program!("json", 4),
@@ -81,6 +81,6 @@ fn take_turns(sandbox: &Sandbox, program: &Program) -> (Figure, Figure) {
 }
 
 /// Both meters run, and neither ends anything.
-fn budget() -> Budget {
+pub(crate) fn budget() -> Budget {
     Budget { fuel: 1_000_000_000_000_000, deadline: Duration::from_mins(10), memory: 512 << 20, ..Budget::default() }
 }

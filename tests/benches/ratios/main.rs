@@ -16,6 +16,7 @@ mod cpu;
 mod deadline;
 #[path = "../engines/mod.rs"]
 mod engines;
+mod jail;
 mod latency;
 mod mcp;
 mod measure;
@@ -23,18 +24,22 @@ mod memory;
 mod node;
 mod operations;
 mod process;
+mod profile;
 mod reflection;
 mod store;
+mod suite;
 mod table;
 
 use table::Table;
 use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Sandbox, SandboxConfig};
 
 /// What can be measured alone: `cargo bench --bench ratios -- cpu deadline`.
-const SECTIONS: [&str; 11] = [
+const SECTIONS: [&str; 14] = [
     "memory",
     "calls",
+    "jail",
     "cpu",
+    "profile",
     "deadline",
     "analysis",
     "process",
@@ -43,9 +48,11 @@ const SECTIONS: [&str; 11] = [
     "reflection",
     "mcp",
     "capabilities",
+    "suite",
 ];
 
 fn main() {
+    toolcell_jail::serve_if_worker();
     // Cargo adds options of its own.
     let named: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     if let Some(unknown) = named.iter().find(|name| !SECTIONS.contains(&name.as_str())) {
@@ -63,8 +70,14 @@ fn main() {
         let mut peers = node::peers(&mut table);
         latency::measure(&mut table, &sandbox, &mut peers);
     }
+    if wanted("jail") {
+        jail::measure(&mut table, &sandbox);
+    }
     if wanted("cpu") {
         cpu::measure(&mut table, &sandbox);
+    }
+    if wanted("profile") {
+        profile::measure(&mut table, &sandbox);
     }
     if wanted("deadline") {
         deadline::measure(&mut table);
@@ -89,6 +102,9 @@ fn main() {
     }
     if wanted("capabilities") {
         capabilities::measure(&mut table);
+    }
+    if wanted("suite") {
+        suite::measure(&mut table);
     }
 
     let image = sandbox.image().name();

@@ -42,7 +42,7 @@ fn ran(host: &Host, tool: &str, parameters: &Value) -> (Ran, Receipt) {
 
 /// What comes of a receipt's text where there is no store, on this image.
 fn replayed_on(images: &[Kind], receipt: &Receipt) -> Replayed {
-    let toolbox = Toolbox::new(&SandboxConfig { images: images.to_vec(), slots: 1 }).unwrap();
+    let toolbox = Toolbox::new(&SandboxConfig { images: images.to_vec(), slots: 1, jail: None }).unwrap();
     let receipt = Receipt::parse(&receipt.to_text()).unwrap();
     toolbox.replay(&receipt, &ReplayOptions::default()).unwrap()
 }

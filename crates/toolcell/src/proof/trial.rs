@@ -96,6 +96,8 @@ impl Trial<'_> {
             cancel: self.cancel,
             partial: None,
             when_full: WhenFull::Wait,
+            profile: None,
+            time: None,
         };
         let name = self.entry.name.as_str();
         let report = match image {

@@ -134,6 +134,8 @@ impl Toolbox {
             cancel: options.cancel.as_ref(),
             partial: None,
             when_full: WhenFull::Wait,
+            profile: None,
+            time: None,
         });
         let (evaluating, calling) = ((&permits.0, &evaluating), (&permits.1, &calling));
         let report = self.enter_again(&contents.tool.name, script, evaluating, calling)?;

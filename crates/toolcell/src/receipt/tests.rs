@@ -6,12 +6,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolcell_host::{
     Budget, Effects, Ended, Grant, Json, Left, Operation, OperationAnswer, OperationFailure, Operations,
-    OperationsOfCall, Params, RealClock, Run, SandboxConfig, Waited,
+    OperationsOfCall, Params, RealClock, Run, Waited,
 };
 use toolcell_tool::{Draft, ToolName, ToolSpec};
 
 use super::seal::Signer;
 use super::*;
+use crate::cells::SandboxConfig;
 use crate::permit::Permit;
 use crate::toolbox::Toolbox;
 use crate::vet::vet;

@@ -85,6 +85,8 @@ impl Toolbox {
             cancel: options.cancel.as_ref(),
             partial: options.partial.as_ref(),
             when_full: options.when_full,
+            profile: options.profile.as_deref(),
+            time: None,
         })
     }
 }

@@ -73,6 +73,8 @@ impl Toolbox {
             tokens_saved: None,
             // What it comes to is in the receipt of who called it.
             receipt: false,
+            // So is what it burned, in the profile.
+            profile: None,
             ..within.options.clone()
         };
         let name = request.tool_name.as_deref().unwrap_or_default();

@@ -51,7 +51,7 @@ fn the_interpreter_comes_to_the_same() {
     let clock = ticking();
     let run = Run { seed: 9, clock: Some(&clock), operations: &Shuffled(11), ..Run::default() };
     let receipt = receipt(&toolbox(), PARALLEL, &run);
-    let interpreter = Toolbox::new(&SandboxConfig { images: vec![Kind::Interpreted], slots: 1 }).unwrap();
+    let interpreter = Toolbox::new(&SandboxConfig { images: vec![Kind::Interpreted], slots: 1, jail: None }).unwrap();
     assert_eq!(replayed(&interpreter, &receipt).differences, []);
 }
 

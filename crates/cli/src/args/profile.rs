@@ -1,0 +1,75 @@
+//! What can be typed about profiles.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+use super::{LimitArgs, SandboxArgs};
+
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "Examples:\n  toolcell profile average.ts @params.json\n  toolcell profile average numbers=@numbers.json --svg average.svg\n  \
+    toolcell profile average.ts --lines\n  toolcell profile average.ts --json > before.json\n  \
+    toolcell profile diff before.json after.json\n\n\
+    The run is done once, as `toolcell exec FILE` or `toolcell run TOOL` does it, and burns the same fuel. A word is a file where\n\
+    it is `-`, has a `/` in it, or ends in .ts, .mts, .js or .mjs; else it is a tool that is kept.\n\
+    Exit status: as of `toolcell run`"
+)]
+pub(crate) struct ProfileArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<ProfileCommand>,
+
+    #[command(flatten)]
+    pub(crate) take: ProfileTakeArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProfileTakeArgs {
+    /// A file of TypeScript or JavaScript, - for standard input, or the name or the identifier of a tool that is kept
+    #[arg(value_name = "FILE|TOOL", required = true)]
+    pub(crate) tool: Option<String>,
+
+    /// Parameters: a JSON object, @FILE, - for standard input, or, for a tool that is kept, KEY=VALUE
+    #[arg(value_name = "PARAMS|KEY=VALUE")]
+    pub(crate) params: Vec<String>,
+
+    /// Print every line of the tool with its fuel
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) lines: bool,
+
+    /// Draw a flame graph into this file as well
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+
+    /// Seed of `Math.random()`
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProfileCommand {
+    /// Show what is different between two profiles: the greatest change first
+    Diff(ProfileDiffArgs),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  toolcell profile diff before.json after.json\n\n\
+    Both are what `toolcell profile --json` wrote, under the same version of toolcell.\n\
+    Exit status: 0 compared, 2 one is no profile, or fuel was counted differently, 4 no such file")]
+pub(crate) struct ProfileDiffArgs {
+    /// The profile from before, or - for standard input
+    #[arg(value_name = "BEFORE")]
+    pub(crate) before: String,
+
+    /// The profile from after, or - for standard input
+    #[arg(value_name = "AFTER")]
+    pub(crate) after: String,
+}

@@ -1,0 +1,111 @@
+//! What can be typed about tests of tools, and about budgets.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use toolcell_testing::Percent;
+
+use crate::args::SandboxArgs;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  toolcell test tools/\n  toolcell test tools/average.test.toml --filter empty\n  \
+    toolcell test tools/ --max-regression 5% --junit report.xml\n  toolcell test tools/ --watch\n  toolcell test tools/ --update\n\n\
+    Tests of average.ts are in average.test.toml beside it:\n\n  \
+    [[case]]\n  name = \"an average\"\n  params = { numbers = [1, 2, 3] }\n  returns = 2\n\n\
+    No store, no policy and no network: what the host answers a tool is in the file.\n\
+    Exit status: 0 all passed, 1 one failed, 2 a file is wrong: nothing of it counts, 4 there is no test, 130 interrupted")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option that is typed")]
+pub(crate) struct TestArgs {
+    /// Files of tests (NAME.test.toml), or folders with such files
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Only tests with this in the name of their tool or their own
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) filter: Option<String>,
+
+    /// End with the first failure
+    #[arg(long)]
+    pub(crate) fail_fast: bool,
+
+    /// How many tests run at once [default: as many as there are cores]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) jobs: usize,
+
+    /// Run them again whenever a file changes, until Ctrl-C
+    #[arg(long, conflicts_with = "update")]
+    pub(crate) watch: bool,
+
+    /// Let tests that fail expect what the tools do now, and spend what they take; the difference is shown first
+    #[arg(long)]
+    pub(crate) update: bool,
+
+    /// Write what `--update` shows without asking
+    #[arg(long, requires = "update")]
+    pub(crate) yes: bool,
+
+    /// Fail what takes so much more fuel than when its budget was written, in place of what is over its budget
+    #[arg(long, value_name = "PERCENT", conflicts_with = "no_budgets")]
+    pub(crate) max_regression: Option<Percent>,
+
+    /// Let budgets count for nothing
+    #[arg(long)]
+    pub(crate) no_budgets: bool,
+
+    /// Write a report in the XML of `JUnit`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+
+    /// Annotate failures for GitHub [default: where `GITHUB_ACTIONS` is `true`]
+    #[arg(long)]
+    pub(crate) github: bool,
+
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct BudgetArgs {
+    #[command(subcommand)]
+    pub(crate) command: BudgetCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BudgetCommand {
+    /// Measure budgets anew under the fuel model of this build, each with as much on top as before
+    #[command(after_help = "Examples:\n  toolcell budget rebase tools/\n  toolcell budget rebase tools/ --dry-run\n\n\
+        A file with a test that fails for another reason stays as it is.\n\
+        Exit status: 0 done, 1 a test fails, 2 a file is wrong, 4 there is no test, 130 interrupted")]
+    Rebase(RebaseArgs),
+    /// Propose limits from runs that were recorded
+    #[command(after_help = "Examples:\n  toolcell budget learn average\n  toolcell budget learn --runs runs.jsonl\n\n\
+        With 95 % confidence a limit admits at least 999 of the next 1,000 runs; a tenth is on top of that, and for time ten\n\
+        times as much. With 3,471 runs that holds for any distribution, with fewer (30 at least) for a log-normal one.\n\
+        Exit status: 0 done, 2 there are too few runs, 4 no such tool")]
+    Learn(LearnArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RebaseArgs {
+    /// Files of tests (NAME.test.toml), or folders with such files
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Show the difference, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    #[command(flatten)]
+    pub(crate) sandbox: SandboxArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct LearnArgs {
+    /// A stored tool, by name or identifier
+    #[arg(value_name = "TOOL", required_unless_present = "runs", conflicts_with = "runs")]
+    pub(crate) tool: Option<String>,
+
+    /// Runs as `toolcell exec --json`, `run --json` and `batch` print them, one a line; - for standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) runs: Option<PathBuf>,
+}

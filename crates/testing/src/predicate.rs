@@ -1,0 +1,279 @@
+//! What is said of a part of a result: a JSON path (RFC 9535) and what holds of each value that it selects.
+//!
+//! Invariant: a predicate can hold. What no value could satisfy is refused where it is made.
+
+use jsonpath_rust::parser::model::JpQuery;
+use jsonpath_rust::parser::parse_json_path;
+use jsonpath_rust::query::js_path_process;
+use regex::Regex;
+use serde_json::Value;
+
+use crate::diff::{same, short};
+
+/// What is said of a part of a result.
+#[derive(Debug, Clone)]
+pub struct Predicate {
+    path: String,
+    query: JpQuery,
+    tests: Vec<Test>,
+}
+
+/// What is to hold of a value.
+#[derive(Debug, Clone)]
+pub enum Test {
+    /// It is this.
+    Is(Value),
+    /// It is not this.
+    IsNot(Value),
+    /// It is one of these.
+    OneOf(Vec<Value>),
+    /// It is a number, and no less.
+    AtLeast(f64),
+    /// It is a number, and no more.
+    AtMost(f64),
+    /// It is a text that this is found in.
+    Matches(Regex),
+    /// It is a text with this in it, or a list with it among its items.
+    Contains(Value),
+    /// It is a text of so many characters, a list of so many items, or an object of so many members.
+    Length(usize),
+    /// It is a `string`, `number`, `boolean`, `null`, `array` or `object`.
+    Type(String),
+    /// There is one, or there is none.
+    Exists(bool),
+}
+
+/// The names of what a value can be.
+const TYPES: [&str; 6] = ["string", "number", "boolean", "null", "array", "object"];
+
+impl Predicate {
+    /// What is said of the values that a path selects.
+    ///
+    /// # Errors
+    /// The path is none (RFC 9535), or nothing can satisfy the tests: a sentence that says why.
+    pub fn new(path: &str, tests: Vec<Test>) -> Result<Self, String> {
+        let query = parse_json_path(path).map_err(|error| {
+            let reason = error.to_string();
+            let line = reason.lines().rev().find_map(|line| line.split_once("= ").map(|(_, said)| said.to_owned()));
+            format!("`{path}` is no JSON path: {}", line.unwrap_or(reason))
+        })?;
+        if tests.is_empty() {
+            return Err(format!("nothing is said of `{path}`"));
+        }
+        contradiction(&tests).map_or_else(|| Ok(Self { path: path.to_owned(), query, tests }), Err)
+    }
+
+    /// The path.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What does not hold of a result, in sentences.
+    pub(crate) fn misses(&self, result: &Value) -> Vec<String> {
+        let found: Vec<&Value> = match js_path_process(&self.query, result) {
+            Ok(found) => found.into_iter().map(jsonpath_rust::query::QueryRef::val).collect(),
+            Err(error) => return vec![format!("`{}` cannot be looked for: {error}", self.path)],
+        };
+        let path = &self.path;
+        let none_wanted = self.tests.iter().any(|test| matches!(test, Test::Exists(false)));
+        match found.first() {
+            None if none_wanted => return Vec::new(),
+            None => return vec![format!("there is nothing at `{path}`")],
+            Some(first) if none_wanted => return vec![format!("there is {} at `{path}`", short(first))],
+            Some(_) => {}
+        }
+        let misses = found.iter().flat_map(|value| {
+            let missed = self.tests.iter().filter(|test| !test.holds(value));
+            missed.map(|test| format!("`{path}` is {}, which {}", short(value), test.denied()))
+        });
+        misses.collect()
+    }
+}
+
+impl Test {
+    /// The test that a word of a file stands for.
+    ///
+    /// # Errors
+    /// The word is none, or its value is of the wrong kind: a sentence that says so.
+    pub fn named(word: &str, value: Value) -> Result<Self, String> {
+        let number = || value.as_f64().ok_or_else(|| format!("`{word}` is a number"));
+        let text = || value.as_str().ok_or_else(|| format!("`{word}` is a text"));
+        Ok(match word {
+            "is" => Self::Is(value),
+            "is_not" => Self::IsNot(value),
+            "one_of" => match value {
+                Value::Array(values) if !values.is_empty() => Self::OneOf(values),
+                _ => return Err("`one_of` is a list of values".to_owned()),
+            },
+            "at_least" => Self::AtLeast(number()?),
+            "at_most" => Self::AtMost(number()?),
+            "matches" => Self::Matches(Regex::new(text()?).map_err(|error| {
+                let reason = error.to_string();
+                format!("`matches` is no regular expression: {}", reason.lines().last().unwrap_or_default())
+            })?),
+            "contains" => Self::Contains(value),
+            "length" => {
+                let length = value.as_u64().and_then(|length| usize::try_from(length).ok());
+                Self::Length(length.ok_or("`length` is a whole number, 0 or more")?)
+            }
+            "type" => match text()? {
+                name if TYPES.contains(&name) => Self::Type(name.to_owned()),
+                name => return Err(format!("there is no type `{name}`, there are {}", TYPES.join(", "))),
+            },
+            "exists" => Self::Exists(value.as_bool().ok_or("`exists` is true or false")?),
+            _ => return Err(format!("nothing is called `{word}`, there are {}", Self::NAMES.join(", "))),
+        })
+    }
+
+    /// The words.
+    const NAMES: [&str; 10] =
+        ["is", "is_not", "one_of", "at_least", "at_most", "matches", "contains", "length", "type", "exists"];
+
+    fn holds(&self, value: &Value) -> bool {
+        match self {
+            Self::Is(expected) => same(value, expected),
+            Self::IsNot(other) => !same(value, other),
+            Self::OneOf(values) => values.iter().any(|one| same(value, one)),
+            Self::AtLeast(least) => value.as_f64().is_some_and(|number| number >= *least),
+            Self::AtMost(most) => value.as_f64().is_some_and(|number| number <= *most),
+            Self::Matches(pattern) => value.as_str().is_some_and(|text| pattern.is_match(text)),
+            Self::Contains(part) => match (value, part) {
+                (Value::String(text), Value::String(part)) => text.contains(part.as_str()),
+                (Value::Array(items), part) => items.iter().any(|item| same(item, part)),
+                _ => false,
+            },
+            Self::Length(length) => match value {
+                Value::String(text) => text.chars().count() == *length,
+                Value::Array(items) => items.len() == *length,
+                Value::Object(members) => members.len() == *length,
+                _ => false,
+            },
+            Self::Type(name) => type_of(value) == name,
+            Self::Exists(expected) => *expected,
+        }
+    }
+
+    /// What a value that fails this does not do.
+    fn denied(&self) -> String {
+        match self {
+            Self::Is(expected) => format!("is not {}", short(expected)),
+            Self::IsNot(other) => format!("it must not be: {}", short(other)),
+            Self::OneOf(values) => format!("is not one of {}", short(&Value::Array(values.clone()))),
+            Self::AtLeast(least) => format!("is not at least {least}"),
+            Self::AtMost(most) => format!("is not at most {most}"),
+            Self::Matches(pattern) => format!("does not match `{pattern}`"),
+            Self::Contains(part) => format!("does not contain {}", short(part)),
+            Self::Length(length) => format!("does not have the length {length}"),
+            Self::Type(name) => format!("is not of the type {name}"),
+            Self::Exists(_) => "must not be there".to_owned(),
+        }
+    }
+
+    /// Which types a value can have of which this holds; `None` where any can.
+    fn types(&self) -> Option<Vec<&str>> {
+        Some(match self {
+            Self::Is(value) => vec![type_of(value)],
+            Self::OneOf(values) => values.iter().map(type_of).collect(),
+            Self::AtLeast(_) | Self::AtMost(_) => vec!["number"],
+            Self::Matches(_) => vec!["string"],
+            Self::Contains(Value::String(_)) => vec!["string", "array"],
+            Self::Contains(_) => vec!["array"],
+            Self::Length(_) => vec!["string", "array", "object"],
+            Self::Type(name) => vec![name],
+            Self::IsNot(_) | Self::Exists(_) => return None,
+        })
+    }
+}
+
+/// Why nothing can satisfy all of these, if nothing can.
+fn contradiction(tests: &[Test]) -> Option<String> {
+    if tests.len() > 1 && tests.iter().any(|test| matches!(test, Test::Exists(false))) {
+        return Some("what does not exist has no other property".to_owned());
+    }
+    let least = tests.iter().find_map(|test| if let Test::AtLeast(least) = test { Some(*least) } else { None });
+    let most = tests.iter().find_map(|test| if let Test::AtMost(most) = test { Some(*most) } else { None });
+    if let (Some(least), Some(most)) = (least, most)
+        && least > most
+    {
+        return Some(format!("no number is at least {least} and at most {most}"));
+    }
+    let typed: Vec<_> = tests.iter().filter_map(Test::types).collect();
+    if !TYPES.iter().any(|name| typed.iter().all(|types| types.contains(name))) {
+        return Some("no value is of all the types that this takes".to_owned());
+    }
+    let candidates: Option<Vec<&Value>> = tests.iter().find_map(|test| match test {
+        Test::Is(value) => Some(vec![value]),
+        Test::OneOf(values) => Some(values.iter().collect()),
+        _ => None,
+    });
+    let holds = |value: &&Value| tests.iter().all(|test| test.holds(value));
+    if candidates.is_some_and(|values| !values.iter().any(holds)) {
+        return Some("what it is to be is not what else is said of it".to_owned());
+    }
+    None
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn predicate(path: &str, tests: &Value) -> Result<Predicate, String> {
+        let tests: Result<Vec<Test>, String> =
+            tests.as_object().unwrap().iter().map(|(word, value)| Test::named(word, value.clone())).collect();
+        Predicate::new(path, tests?)
+    }
+
+    #[test]
+    fn a_predicate_holds_of_what_its_path_selects() {
+        let result = json!({ "id": "ab12", "items": [{ "price": 3 }, { "price": 4.5 }], "none": null });
+        for (path, tests, expect) in [
+            ("$.id", json!({ "matches": "^a" }), ""),
+            ("$.id", json!({ "matches": "^b" }), "`$.id` is \"ab12\", which does not match `^b`"),
+            ("$.items[0].price", json!({ "at_least": 3, "at_most": 3 }), ""),
+            ("$.items[*].price", json!({ "at_least": 4 }), "`$.items[*].price` is 3, which is not at least 4"),
+            ("$.items", json!({ "length": 2, "type": "array" }), ""),
+            ("$.items", json!({ "contains": { "price": 4.5 } }), ""),
+            ("$.none", json!({ "is": null }), ""),
+            ("$.other", json!({ "exists": false }), ""),
+            ("$.other", json!({ "is": 1 }), "there is nothing at `$.other`"),
+            ("$.id", json!({ "exists": false }), "there is \"ab12\" at `$.id`"),
+            ("$.id", json!({ "one_of": ["x", "y"] }), "`$.id` is \"ab12\", which is not one of [\"x\",\"y\"]"),
+        ] {
+            let misses = predicate(path, &tests).unwrap().misses(&result).join("; ");
+            assert_eq!(misses, expect, "{path} {tests}");
+        }
+    }
+
+    #[test]
+    fn what_nothing_can_satisfy_is_refused() {
+        for (path, tests, expect) in [
+            ("$.a", json!({ "at_least": 3, "at_most": 2 }), "no number is at least 3 and at most 2"),
+            ("$.a", json!({ "type": "string", "at_least": 2 }), "no value is of all the types"),
+            ("$.a", json!({ "is": "b", "matches": "^a" }), "what it is to be is not what else is said of it"),
+            ("$.a", json!({ "exists": false, "is": 1 }), "what does not exist has no other property"),
+            ("$.a", json!({ "matches": "(" }), "`matches` is no regular expression"),
+            ("$.a", json!({ "length": -1 }), "`length` is a whole number"),
+            ("$.a", json!({ "one_of": [] }), "`one_of` is a list"),
+            ("$.a", json!({ "bigger": 1 }), "nothing is called `bigger`"),
+            ("$.a", json!({ "type": "date" }), "there is no type `date`"),
+            ("a..", json!({ "is": 1 }), "`a..` is no JSON path"),
+        ] {
+            let error = predicate(path, &tests).unwrap_err();
+            assert!(error.starts_with(expect), "{tests}: {error}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! What a test in a file says.
+//!
+//! Invariant: a test has one kind of end, and limits that a call can have.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+use toml::Spanned;
+use toml::de::DeValue;
+use toolcell::{Budget, Grant, Params, Receipt};
+
+use super::reader::{Fields, Reader};
+use super::{LIMIT, answers, expected, text_of};
+use crate::answers::grant_of;
+use crate::case::{Case, Limits};
+use crate::expect::Expectation;
+
+/// What a test can say.
+pub(super) const KEYS: &[&str] = &[
+    "name",
+    "call",
+    "params",
+    "params_json",
+    "params_file",
+    "receipt",
+    "returns",
+    "returns_json",
+    "where",
+    "throws",
+    "stops",
+    "refused",
+    "logs",
+    "effects",
+    "fuel",
+    "measured",
+    "memory",
+    "time",
+    "seed",
+    "now",
+    "grants",
+    "secrets",
+    "answers",
+];
+/// What a recorded run has in it already.
+const RECORDED: [&str; 9] =
+    ["call", "params", "params_json", "params_file", "seed", "now", "grants", "secrets", "answers"];
+/// The smallest units first.
+const UNITS: [(&str, usize); 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
+
+/// A test.
+pub(super) fn case<'t>(reader: &mut Reader<'t>, mut fields: Fields<'t>) -> Case {
+    let span = fields.span.clone();
+    let said = fields.at("name").is_some();
+    let name = fields.take("name").and_then(|value| reader.text(value, "name"));
+    if name.as_ref().map_or(!said, |name| name.get_ref().trim().is_empty()) {
+        reader.invalid(&span, "a test has no name".to_owned(), "say what it claims: name = \"an average\"");
+    }
+    let mut case = Case::new(name.map(Spanned::into_inner).unwrap_or_default());
+    case.place = reader.place(&span);
+    let recorded = fields.at("receipt").is_some();
+    case.receipt = receipt(reader, &mut fields);
+    case.call = fields.take("call").and_then(|value| reader.text(value, "call")).map(Spanned::into_inner);
+    case.params = params(reader, &mut fields).unwrap_or_default();
+    case.seed = fields.take("seed").and_then(|value| reader.whole(&value, "seed")).unwrap_or_default();
+    case.started_at = fields.take("now").and_then(|value| now(reader, &value)).unwrap_or_default();
+    case.grants = grants(reader, &mut fields);
+    let answering = fields.at("answers");
+    case.answers = fields.take("answers").map(|value| answers::answers(reader, value)).unwrap_or_default();
+    for answer in &case.answers {
+        // What nothing asks for was told already.
+        let Some(grant) = grant_of(&answer.kind) else { continue };
+        let granted = case.grants.iter().any(|one| one.name() == grant);
+        if let (false, Some(span)) = (granted, &answering) {
+            let message = format!("nobody asks for `{}` without the grant `{grant}`", answer.kind);
+            reader.impossible(span, message, &format!("grant it: grants = [\"{grant}\"]"));
+        }
+    }
+    let texts = |values: Vec<Spanned<String>>| values.into_iter().map(Spanned::into_inner).collect();
+    case.logs = fields.take("logs").and_then(|value| reader.texts(value, "logs")).map(texts);
+    case.effects = fields.take("effects").and_then(|value| reader.texts(value, "effects")).map(texts);
+    let (fuel, time) = (fields.at("fuel"), fields.at("time"));
+    case.fuel = reader.budget(&mut fields, "fuel", "measured");
+    case.limits = limits(reader, &mut fields);
+    case.expectation = expected::expectation(reader, &mut fields, &span, recorded);
+    if let Some(Expectation::Stops(code)) = &case.expectation {
+        for (needs, key, said) in [("out-of-fuel", "fuel", fuel.is_some()), ("timeout", "time", time.is_some())] {
+            if code == needs && !said {
+                let message = format!("it is to be ended with `{code}`, and has no `{key}`");
+                reader.impossible(&span, message, &format!("say how much it has: {key}"));
+            }
+        }
+    }
+    reader.finish(fields);
+    case
+}
+
+/// The recorded run that a test does again.
+fn receipt<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<Receipt> {
+    let file = fields.take("receipt").and_then(|value| reader.text(value, "receipt"))?;
+    for key in RECORDED {
+        if let Some(span) = fields.at(key) {
+            reader.impossible(&span, format!("a recorded run has its own `{key}`"), "leave it out, or the receipt");
+        }
+    }
+    let read =
+        text_of(&reader.beside(file.get_ref()), LIMIT * 16).map_err(|reason| (reason, "name a receipt that is there"));
+    let parsed = read.and_then(|text| Receipt::parse(&text).map_err(|error| (error.to_string(), error.hint())));
+    parsed
+        .map_err(|(reason, hint)| {
+            reader.invalid(&file.span(), format!("the receipt {}: {reason}", file.get_ref()), hint);
+        })
+        .ok()
+}
+
+/// The parameters, in one of the three ways to write them.
+fn params<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Option<Params> {
+    let forms = ["params", "params_json", "params_file"];
+    let said: Vec<Range<usize>> = forms.iter().filter_map(|key| fields.at(key)).collect();
+    if let [_, second, ..] = said.as_slice() {
+        reader.invalid(
+            second,
+            "the parameters are said twice".to_owned(),
+            "say `params`, `params_json` or `params_file`",
+        );
+    }
+    let (table, text, file) = (fields.take("params"), fields.take("params_json"), fields.take("params_file"));
+    let (text, span) = if let Some(value) = table {
+        let span = value.span();
+        (reader.json(&value, "params")?.to_string(), span)
+    } else if let Some(value) = text {
+        let text = reader.text(value, "params_json")?;
+        let span = text.span();
+        (text.into_inner(), span)
+    } else {
+        let name = file.and_then(|value| reader.text(value, "params_file"))?;
+        let span = name.span();
+        match text_of(&reader.beside(name.get_ref()), LIMIT) {
+            Ok(text) => (text, span),
+            Err(reason) => {
+                let message = format!("the parameters {}: {reason}", name.get_ref());
+                reader.invalid(&span, message, "name a file of JSON that is there");
+                return None;
+            }
+        }
+    };
+    Params::parse(text)
+        .map_err(|error| {
+            reader.invalid(&span, format!("the parameters: {error}"), "parameters are a JSON object");
+        })
+        .ok()
+}
+
+/// When the tool's clock starts.
+fn now<'t>(reader: &mut Reader<'t>, value: &Spanned<DeValue<'t>>) -> Option<Duration> {
+    let said = match value.get_ref() {
+        DeValue::String(text) => text.clone().into_owned(),
+        DeValue::Datetime(moment) => moment.to_string(),
+        other => other.type_str().to_owned(),
+    };
+    let moment: Option<Timestamp> = said.parse().ok();
+    let since = moment.and_then(|moment| Duration::try_from(moment.as_duration()).ok());
+    if since.is_none() {
+        let message = format!("`now` is a moment since 1970, and `{said}` is none");
+        reader.invalid(&value.span(), message, "write it as RFC 3339: 2026-01-31T12:00:00Z");
+    }
+    since
+}
+
+/// What is granted. Of the clock and of random numbers a test has its own.
+fn grants<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Vec<Grant> {
+    let named = fields.take("grants").and_then(|value| reader.texts(value, "grants")).unwrap_or_default();
+    let secrets = fields.at("secrets");
+    let said = fields.take("secrets").and_then(|value| reader.texts(value, "secrets")).unwrap_or_default();
+    let mut grants = Vec::new();
+    for name in named {
+        grants.push(match name.get_ref().as_str() {
+            "timers" => Grant::Timers,
+            "net" => Grant::Net,
+            "kv" => Grant::Kv,
+            "files" => Grant::Files,
+            "tools" => Grant::Tools,
+            other => {
+                let message = format!("there is no grant `{other}` in a test");
+                reader.invalid(&name.span(), message, "there are timers, net, kv, files and tools; `secrets` has names, `now` and `seed` are a test's own");
+                continue;
+            }
+        });
+    }
+    if secrets.is_some() {
+        grants.push(Grant::Secrets { names: said.into_iter().map(Spanned::into_inner).collect() });
+    }
+    grants
+}
+
+/// The ceilings.
+pub(super) fn limits<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>) -> Limits {
+    let (memory, time) = (fields.take("memory"), fields.take("time"));
+    let mut limits = Limits::default();
+    if let Some(text) = memory.and_then(|value| reader.text(value, "memory")) {
+        limits.memory = bytes(text.get_ref());
+        let budget = limits.memory.map(|memory| Budget { memory, ..Budget::default() });
+        match budget.as_ref().map(Budget::check) {
+            Some(Ok(_)) => {}
+            Some(Err(error)) => {
+                reader.impossible(&text.span(), error.to_string(), "the engine itself needs some of it");
+            }
+            None => {
+                let message = format!("`{}` is no size", text.get_ref());
+                reader.invalid(&text.span(), message, "write a number and a unit: \"16 MiB\"");
+            }
+        }
+    }
+    if let Some(text) = time.and_then(|value| reader.text(value, "time")) {
+        let span: Option<SignedDuration> = text.get_ref().parse().ok();
+        limits.time = span.and_then(|span| Duration::try_from(span).ok());
+        let budget = limits.time.map(|deadline| Budget { deadline, ..Budget::default() });
+        match budget.as_ref().map(Budget::check) {
+            Some(Ok(_)) => {}
+            Some(Err(error)) => reader.impossible(&text.span(), error.to_string(), "say how long the call may take"),
+            None => {
+                let message = format!("`{}` is no span of time", text.get_ref());
+                reader.invalid(&text.span(), message, "write a number and a unit: \"250 ms\", \"2 s\"");
+            }
+        }
+    }
+    limits
+}
+
+/// `16 MiB`.
+fn bytes(text: &str) -> Option<usize> {
+    let digits = text.find(|character: char| !character.is_ascii_digit())?;
+    let (number, unit) = text.split_at(digits);
+    let (_, size) = UNITS.iter().find(|(name, _)| *name == unit.trim())?;
+    number.parse::<usize>().ok()?.checked_mul(*size)
+}
+
+/// What a tool is to throw, or another value of a test that is a table.
+pub(super) fn json_in<'t>(reader: &mut Reader<'t>, fields: &mut Fields<'t>, plain: &str, text: &str) -> Option<Value> {
+    let (value, in_text) = (fields.take(plain), fields.take(text));
+    match (value, in_text) {
+        (Some(value), _) => reader.json(&value, plain),
+        (None, Some(value)) => reader.json_text(value, text),
+        (None, None) => None,
+    }
+}

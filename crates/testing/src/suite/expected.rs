@@ -1,0 +1,118 @@
+//! What a test in a file expects.
+//!
+//! Invariant: there is one kind of end, and it can come.
+
+use std::ops::Range;
+
+use toml::de::DeValue;
+
+use super::Purpose;
+use super::reader::{Fields, Reader};
+use crate::expect::{Expectation, STOPS};
+use crate::predicate::{Predicate, Test};
+
+/// The ways to say how a test ends; `returns_json` is `returns` in another form.
+const ENDS: [&str; 6] = ["returns", "returns_json", "where", "throws", "stops", "refused"];
+const HINT: &str = "a test has one of returns, returns_json, where, throws, stops, refused";
+
+/// How a test is to end.
+pub(super) fn expectation<'t>(
+    reader: &mut Reader<'t>,
+    fields: &mut Fields<'t>,
+    span: &Range<usize>,
+    recorded: bool,
+) -> Option<Expectation> {
+    let said: Vec<(&str, Range<usize>)> = ENDS.iter().filter_map(|key| Some((*key, fields.at(key)?))).collect();
+    if let [(first, _), (second, at), ..] = said.as_slice() {
+        reader.impossible(at, format!("it cannot end both as `{first}` and as `{second}` say"), HINT);
+    }
+    let Some((kind, at)) = said.first().cloned() else {
+        if recorded {
+            return Some(Expectation::Replays);
+        }
+        if reader.purpose != Purpose::Update {
+            reader.invalid(
+                span,
+                "nothing is expected of it".to_owned(),
+                "say how it ends, or have it said: toolcell test --update",
+            );
+        }
+        return None;
+    };
+    let taken: Vec<_> = ENDS.iter().filter_map(|key| Some((*key, fields.take(key)?))).collect();
+    let value = taken.into_iter().find(|(key, _)| *key == kind)?.1;
+    match kind {
+        "returns" => reader.json(&value, "returns").map(|value| Expectation::Returns(Some(value))),
+        "returns_json" if value.get_ref().as_str() == Some("undefined") => Some(Expectation::Returns(None)),
+        "returns_json" => reader.json_text(value, "returns_json").map(|value| Expectation::Returns(Some(value))),
+        "where" => predicates(reader, value.into_inner(), &at),
+        "throws" => throws(reader, value),
+        "stops" => {
+            let code = reader.text(value, "stops")?;
+            if !STOPS.contains(&code.get_ref().as_str()) {
+                let message = format!("no tool is ended with `{}`", code.get_ref());
+                reader.impossible(&code.span(), message, &format!("there are {}", STOPS.join(", ")));
+            }
+            Some(Expectation::Stops(code.into_inner()))
+        }
+        _ => {
+            let word = reader.text(value, "refused")?;
+            let known = |word: &str| {
+                ["syntax-error", "syntax-unsupported", "safety-check-failed"].contains(&word)
+                    || toolcell::rule_names().contains(&word)
+            };
+            if !known(word.get_ref()) {
+                let message = format!("nothing is refused as `{}`", word.get_ref());
+                reader.impossible(
+                    &word.span(),
+                    message,
+                    "name a rule of `toolcell check`, syntax-error or syntax-unsupported",
+                );
+            }
+            Some(Expectation::Refused(word.into_inner()))
+        }
+    }
+}
+
+/// `{ "$.price" = { at_least = 3 }, "$.unit" = "EUR" }`
+fn predicates<'t>(reader: &mut Reader<'t>, value: DeValue<'t>, at: &Range<usize>) -> Option<Expectation> {
+    let DeValue::Table(table) = value else {
+        reader.invalid(
+            at,
+            "`where` is a table of JSON paths".to_owned(),
+            "write it so: where = { \"$.price\" = { at_least = 3 } }",
+        );
+        return None;
+    };
+    let mut predicates = Vec::new();
+    if table.is_empty() {
+        reader.invalid(at, "`where` says nothing".to_owned(), "name a path and what holds there");
+    }
+    for (path, said) in table {
+        let span = said.span();
+        let tests: Result<Vec<Test>, String> = match reader.json(&said, "returns")? {
+            serde_json::Value::Object(members) => {
+                members.into_iter().map(|(word, value)| Test::named(&word, value)).collect()
+            }
+            value => Ok(vec![Test::Is(value)]),
+        };
+        match tests.and_then(|tests| Predicate::new(path.get_ref(), tests)) {
+            Ok(predicate) => predicates.push(predicate),
+            Err(reason) => reader.impossible(&span, reason, "say what a result can be"),
+        }
+    }
+    Some(Expectation::Satisfies(predicates))
+}
+
+/// `{ name = "TypeError", message = "not a number" }`, or the name alone.
+fn throws<'t>(reader: &mut Reader<'t>, value: toml::Spanned<DeValue<'t>>) -> Option<Expectation> {
+    if let Some(name) = value.get_ref().as_str() {
+        return Some(Expectation::Throws { name: Some(name.to_owned()), message: None });
+    }
+    let mut fields = reader.fields(value, "throws", &["name", "message"])?;
+    let name = fields.take("name").and_then(|value| reader.text(value, "throws.name"));
+    let message = fields.take("message").and_then(|value| reader.text(value, "throws.message"));
+    reader.finish(fields);
+    let [name, message] = [name, message].map(|text| text.map(toml::Spanned::into_inner));
+    Some(Expectation::Throws { name, message })
+}

@@ -1,0 +1,217 @@
+//! Reads a file of tests value by value, and notes what is wrong on the way.
+//!
+//! Invariant: each value is taken once, and what nobody took is an unknown key.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{Purpose, json};
+use crate::budget::FuelBudget;
+use crate::problem::{Place, Places, Problem};
+
+/// How alike a word has to be to one that is meant.
+const ALIKE: f64 = 0.7;
+
+/// A file that is read.
+pub(super) struct Reader<'t> {
+    pub(super) path: &'t Path,
+    pub(super) text: &'t str,
+    pub(super) purpose: Purpose,
+    places: Places<'t>,
+    problems: Vec<Problem>,
+}
+
+/// The members of a table that are left.
+pub(super) struct Fields<'t> {
+    what: &'static str,
+    known: &'static [&'static str],
+    pub(super) span: Range<usize>,
+    left: Vec<(Spanned<Cow<'t, str>>, Spanned<DeValue<'t>>)>,
+}
+
+impl<'t> Fields<'t> {
+    /// Takes a member.
+    pub(super) fn take(&mut self, key: &str) -> Option<Spanned<DeValue<'t>>> {
+        debug_assert!(self.known.contains(&key), "{key}");
+        let at = self.left.iter().position(|(name, _)| name.get_ref() == key)?;
+        Some(self.left.swap_remove(at).1)
+    }
+
+    /// Where a member stands that is there, by its key.
+    pub(super) fn at(&self, key: &str) -> Option<Range<usize>> {
+        self.left.iter().find(|(name, _)| name.get_ref() == key).map(|(name, _)| name.span())
+    }
+}
+
+impl<'t> Reader<'t> {
+    pub(super) fn new(path: &'t Path, text: &'t str, purpose: Purpose) -> Self {
+        Self { path, text, purpose, places: Places::of(text), problems: Vec::new() }
+    }
+
+    /// What is wrong, in the order of the file.
+    pub(super) fn problems(mut self) -> Vec<Problem> {
+        self.problems.sort_by_key(|problem| problem.place);
+        self.problems
+    }
+
+    pub(super) fn is_clean(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    pub(super) fn place(&self, span: &Range<usize>) -> Place {
+        self.places.at(span.start)
+    }
+
+    /// A file that is named in this one.
+    pub(super) fn beside(&self, name: &str) -> PathBuf {
+        self.path.parent().map_or_else(|| PathBuf::from(name), |folder| folder.join(name))
+    }
+
+    pub(super) fn say(&mut self, code: &'static str, place: Place, message: String, hint: String) {
+        self.problems.push(Problem { code, path: self.path.to_owned(), place, message, hint });
+    }
+
+    /// The file says what none can say.
+    pub(super) fn invalid(&mut self, span: &Range<usize>, message: String, hint: &str) {
+        let place = self.place(span);
+        self.say("test-invalid", place, message, hint.to_owned());
+    }
+
+    /// The file expects what cannot be.
+    pub(super) fn impossible(&mut self, span: &Range<usize>, message: String, hint: &str) {
+        let place = self.place(span);
+        self.say("test-impossible", place, message, hint.to_owned());
+    }
+
+    /// The file as a table.
+    pub(super) fn table(&mut self) -> Option<Fields<'t>> {
+        let (table, errors) = DeTable::parse_recoverable(self.text);
+        for error in &errors {
+            let span = error.span().unwrap_or_default();
+            self.invalid(&span, error.message().replace('\n', ", "), "correct the TOML at this place");
+        }
+        // What follows from broken syntax would be guessing.
+        let known = &["tool", "budget", "case"];
+        errors.is_empty().then(|| {
+            let span = table.span();
+            Fields { what: "file", known, span, left: table.into_inner().into_iter().collect() }
+        })
+    }
+
+    /// The members of a table.
+    pub(super) fn fields(
+        &mut self,
+        value: Spanned<DeValue<'t>>,
+        what: &'static str,
+        known: &'static [&'static str],
+    ) -> Option<Fields<'t>> {
+        let span = value.span();
+        if let DeValue::Table(table) = value.into_inner() {
+            return Some(Fields { what, known, span, left: table.into_iter().collect() });
+        }
+        self.invalid(&span, format!("`{what}` is a table"), "write it as a table: key = value");
+        None
+    }
+
+    /// What nobody took is unknown.
+    pub(super) fn finish(&mut self, fields: Fields<'_>) {
+        for (key, _) in fields.left {
+            let (word, what) = (key.get_ref(), fields.what);
+            let alike = |known: &&&str| strsim::jaro_winkler(word, known);
+            let best = fields.known.iter().max_by(|one, other| alike(one).total_cmp(&alike(other)));
+            let meant = best.filter(|best| alike(best) >= ALIKE);
+            let article = if what.starts_with('a') { "an" } else { "a" };
+            let message = match meant {
+                Some(meant) if meant == word => format!("`{word}` means nothing in this {what}"),
+                Some(meant) => format!("{article} {what} has no `{word}`, did you mean `{meant}`?"),
+                None => format!("{article} {what} has no `{word}`"),
+            };
+            self.invalid(&key.span(), message, &format!("there are {}", fields.known.join(", ")));
+        }
+    }
+
+    /// A text.
+    pub(super) fn text(&mut self, value: Spanned<DeValue<'t>>, what: &str) -> Option<Spanned<String>> {
+        let span = value.span();
+        match value.into_inner() {
+            DeValue::String(text) => Some(Spanned::new(span, text.into_owned())),
+            other => {
+                self.invalid(&span, format!("`{what}` is a text, not {}", other.type_str()), "write it in quotes");
+                None
+            }
+        }
+    }
+
+    /// A whole number, 0 or more.
+    pub(super) fn whole(&mut self, value: &Spanned<DeValue<'t>>, what: &str) -> Option<u64> {
+        let number = value.get_ref().as_integer();
+        let number = number.and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok());
+        if number.is_none() {
+            let hint = "write it without a sign, a fraction or quotes";
+            self.invalid(&value.span(), format!("`{what}` is a whole number, 0 or more"), hint);
+        }
+        number
+    }
+
+    /// A list of texts.
+    pub(super) fn texts(&mut self, value: Spanned<DeValue<'t>>, what: &str) -> Option<Vec<Spanned<String>>> {
+        let span = value.span();
+        let DeValue::Array(items) = value.into_inner() else {
+            self.invalid(&span, format!("`{what}` is a list of texts"), "write it in brackets");
+            return None;
+        };
+        items.into_iter().map(|item| self.text(item, what)).collect()
+    }
+
+    /// A value as JSON.
+    pub(super) fn json(&mut self, value: &Spanned<DeValue<'t>>, what: &str) -> Option<Value> {
+        json::of(value.get_ref())
+            .map_err(|reason| {
+                let hint = format!("write it as JSON text: {what}_json = '…'");
+                self.invalid(&value.span(), reason, &hint);
+            })
+            .ok()
+    }
+
+    /// JSON in a text.
+    pub(super) fn json_text(&mut self, value: Spanned<DeValue<'t>>, what: &str) -> Option<Value> {
+        let text = self.text(value, what)?;
+        serde_json::from_str(text.get_ref())
+            .map_err(|error| {
+                self.invalid(&text.span(), format!("`{what}` is no JSON: {error}"), "write JSON in single quotes");
+            })
+            .ok()
+    }
+
+    /// A budget: what it is, and what was measured when it was written.
+    pub(super) fn budget(&mut self, fields: &mut Fields<'t>, limit: &str, measured: &str) -> Option<FuelBudget> {
+        let (limited, then) = (fields.take(limit), fields.take(measured));
+        let then = then.and_then(|value| self.whole(&value, measured).map(|number| (number, value.span())));
+        let Some(value) = limited else {
+            if let Some((_, span)) = then {
+                let message = format!("`{measured}` says what a budget was made of, and there is no `{limit}`");
+                self.impossible(&span, message, "leave it out, or say the budget as well");
+            }
+            return None;
+        };
+        let number = self.whole(&value, limit)?;
+        if number == 0 {
+            self.impossible(
+                &value.span(),
+                format!("`{limit}` is 0, which nothing can keep to"),
+                "leave it out, or say what it may take",
+            );
+            return None;
+        }
+        if let Some((then, span)) = then.as_ref().filter(|(then, _)| *then > number) {
+            let message = format!("`{measured}` is {then}, which is more than the budget of {number}");
+            self.impossible(span, message, "a budget is at least what was measured");
+        }
+        Some(FuelBudget { limit: number, measured: then.map(|(then, _)| then), place: self.place(&value.span()) })
+    }
+}

@@ -1,0 +1,266 @@
+//! The jail: what runs in it comes to what it comes to without, nothing leads out of it, and it mends itself.
+
+mod processes;
+mod same;
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use serde_json::json;
+use toolcell::{CancelToken, Outcome, Stop};
+use toolcell_host::{Kind, PartialSink, SandboxConfig};
+use toolcell_jail::{Jail, Program};
+
+use self::processes::{status, threads};
+use crate::mcp::home::binary;
+use crate::operations::{Host, value};
+use crate::world::{World, returned};
+
+fn jail_of(images: &[Kind], slots: usize) -> Jail {
+    Jail::new(&SandboxConfig { images: images.to_vec(), slots }, Program::Other(binary())).unwrap()
+}
+
+/// A jail with one worker.
+fn jail() -> Jail {
+    jail_of(&Kind::ALL, 1)
+}
+
+/// A jail with one image alone, for all tests.
+fn jail_with(kind: Kind) -> &'static Jail {
+    static JAILS: [OnceLock<Jail>; 3] = [const { OnceLock::new() }; 3];
+    let index = Kind::ALL.iter().position(|other| *other == kind).unwrap();
+    JAILS[index].get_or_init(|| jail_of(&[kind], 2))
+}
+
+fn sum() -> World<'static> {
+    World::new().script("const execute = ({ a, b }) => a + b")
+}
+
+const SUM: (&str, &str) = (r#"{"a":40,"b":2}"#, "42");
+
+#[track_caller]
+fn works(jail: &Jail) {
+    assert_eq!(returned(&sum().run_in(jail, SUM.0)), SUM.1);
+}
+
+/// The one worker, which has nothing to do.
+#[track_caller]
+fn worker(jail: &Jail) -> u32 {
+    let workers = jail.idle_workers();
+    assert_eq!(workers.len(), 1);
+    workers[0]
+}
+
+/// Says that it began, and never ends.
+const BEGINS: &str = "export default () => ({ name: 'begins', description: 'd', parameters: {}, \
+    execute(id, params, onUpdate) { console.log('a'); onUpdate('began'); for (;;) ; } })";
+
+/// How such a call ends where somebody does something to it when it began.
+fn begins(jail: &Jail, timeout: u64, then: impl Fn() + Send + Sync + 'static, cancel: &CancelToken) -> Outcome {
+    let sink: PartialSink = std::sync::Arc::new(move |json: &str| {
+        assert_eq!(json, "\"began\"");
+        then();
+    });
+    let mut world = World::new().script(BEGINS).fuel(1_000_000_000_000_000).timeout(timeout).cancelled_by(cancel);
+    world.run.partial = Some(&sink);
+    world.run_in(jail, "{}").outcome
+}
+
+fn kill(process: u32, signal: nix::sys::signal::Signal) {
+    let process = nix::unistd::Pid::from_raw(i32::try_from(process).unwrap());
+    nix::sys::signal::kill(process, signal).unwrap();
+}
+
+#[test]
+fn a_worker_has_nothing_but_the_pipe() {
+    let jail = jail();
+    let worker = worker(&jail);
+    let status = status(worker);
+    assert_eq!((&*status["Seccomp"], &*status["NoNewPrivs"], &*status["Threads"]), ("2", "1", "1"));
+    let proc = format!("/proc/{worker}");
+    // It is not interrupted with its host, which says itself what becomes of its calls.
+    let stat = std::fs::read_to_string(format!("{proc}/stat")).unwrap();
+    assert_eq!(stat.rsplit_once(") ").unwrap().1.split(' ').nth(2), Some(&*worker.to_string()), "{stat}");
+    let limits = std::fs::read_to_string(format!("{proc}/limits")).unwrap();
+    for limit in ["Max open files", "Max core file size", "Max file size", "Max processes"] {
+        let line = limits.lines().find(|line| line.starts_with(limit)).unwrap();
+        assert_eq!(line[limit.len()..].split_whitespace().next(), Some("0"), "{line}");
+    }
+    match std::fs::read_dir(format!("{proc}/fd")) {
+        Ok(entries) => {
+            for entry in entries {
+                let leads = std::fs::read_link(entry.unwrap().path()).unwrap().to_string_lossy().into_owned();
+                let own = ["socket:", "/dev/null", "/memfd:", &format!("{proc}/pagemap")];
+                assert!(own.iter().any(|own| leads.starts_with(own)), "{leads}");
+            }
+            assert_eq!(std::fs::read(format!("{proc}/environ")).unwrap(), b"");
+            assert_eq!(std::fs::read_link(format!("{proc}/cwd")).unwrap(), Path::new("/"));
+        }
+        // Only who may do anything looks into it.
+        Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied),
+    }
+}
+
+#[test]
+fn no_memory_of_a_worker_can_be_written_and_run() {
+    let jail = jail_with(Kind::Roomy);
+    works(jail);
+    let worker = jail.idle_workers()[0];
+    // Who may not look into it is told nothing here, and the filter is tested by itself.
+    let maps = std::fs::read_to_string(format!("/proc/{worker}/maps")).unwrap_or_default();
+    let both: Vec<&str> = maps.lines().filter(|line| line.contains("rwx")).collect();
+    assert_eq!(both, Vec::<&str>::new());
+}
+
+#[test]
+fn a_worker_that_is_killed_in_a_call_is_replaced() {
+    let jail = jail();
+    let first = worker(&jail);
+    let outcome = begins(&jail, 30_000, move || kill(first, nix::sys::signal::SIGKILL), &CancelToken::new());
+    let detail = "signal 9 (SIGKILL) ended it".to_owned();
+    assert_eq!(outcome, Outcome::Stopped(Stop::WorkerDied { detail }));
+    works(&jail);
+    assert_ne!(worker(&jail), first);
+}
+
+#[test]
+fn a_worker_that_died_while_it_had_nothing_to_do_is_not_missed() {
+    let jail = jail();
+    let first = worker(&jail);
+    kill(first, nix::sys::signal::SIGKILL);
+    processes::wait_for_its_end(first);
+    works(&jail);
+    assert_ne!(worker(&jail), first);
+}
+
+#[test]
+fn a_worker_that_does_not_answer_is_ended() {
+    let jail = jail();
+    let first = worker(&jail);
+    let outcome = begins(&jail, 100, move || kill(first, nix::sys::signal::SIGSTOP), &CancelToken::new());
+    assert_eq!(outcome, Outcome::Stopped(Stop::Deadline { limit: Duration::from_millis(100) }));
+    works(&jail);
+    assert_ne!(worker(&jail), first);
+}
+
+#[test]
+fn a_call_that_is_over_ends_by_itself_and_its_worker_has_the_next() {
+    let jail = jail();
+    let first = worker(&jail);
+    let cancel = CancelToken::new();
+    let cancelling = cancel.clone();
+    assert_eq!(begins(&jail, 30_000, move || cancelling.cancel(), &cancel), Outcome::Stopped(Stop::Cancelled));
+    works(&jail);
+    let deadline = Stop::Deadline { limit: Duration::from_millis(50) };
+    assert_eq!(begins(&jail, 50, || (), &CancelToken::new()), Outcome::Stopped(deadline));
+    works(&jail);
+    assert_eq!(worker(&jail), first);
+}
+
+#[test]
+fn what_is_kept_in_one_worker_is_evaluated_in_another() {
+    let jail = jail();
+    for source in
+        ["const at = 1; const execute = () => [at, 1]", "const at = Date.now(); const execute = () => [at, 1]"]
+    {
+        let world = World::new().script(source);
+        let toolcell_jail::Loaded::Ready(prepared) = world.prepare_in(&jail) else { panic!("it loads") };
+        let call = || {
+            let params = toolcell_host::Params::default();
+            jail.call(&prepared, &params, &world.budget, &world.run).unwrap()
+        };
+        let first = call();
+        let worker = worker(&jail);
+        kill(worker, nix::sys::signal::SIGKILL);
+        processes::wait_for_its_end(worker);
+        let second = call();
+        assert_eq!(same::facts(first), same::facts(second), "{source}");
+    }
+}
+
+#[test]
+fn a_hundred_calls_leave_nothing_behind() {
+    let jail = jail();
+    works(&jail);
+    let before = (jail.idle_workers(), processes::descriptors(worker(&jail)));
+    for _ in 0..100 {
+        works(&jail);
+    }
+    assert_eq!((jail.idle_workers(), processes::descriptors(worker(&jail))), before);
+    assert_eq!(threads(worker(&jail)), 1);
+}
+
+#[test]
+fn a_program_that_does_not_serve_is_no_worker() {
+    let new = |program: &str| {
+        let config = SandboxConfig { slots: 1, ..SandboxConfig::default() };
+        Jail::new(&config, Program::Other(program.into())).err().unwrap()
+    };
+    let ends = new("/bin/true");
+    assert_eq!(ends.code(), "no-worker");
+    assert!(ends.to_string().ends_with("does not serve: it exited with status 0"), "{ends}");
+    assert!(ends.hint().contains("serve_if_worker"), "{}", ends.hint());
+    let missing = new("/nothing/there");
+    assert!(missing.code() == "no-worker" && missing.to_string().contains("No such file"), "{missing}");
+    let config = SandboxConfig { slots: 0, ..SandboxConfig::default() };
+    assert_eq!(Jail::new(&config, Program::Other(binary())).err().unwrap().code(), "limit-invalid");
+}
+
+#[test]
+fn a_program_that_says_what_no_worker_says_is_not_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    // Its streams are the pipe, and twice nothing.
+    for (says, expect) in [
+        (r"\377\377\377\377", "it is about to say 4294967295 bytes, where 65536 is the most"),
+        (r"\001\000\000\000\143", "it says what is no frame"),
+        (r"\001\000\000\000\003", "is another version"),
+    ] {
+        let program = folder.path().join("worker");
+        std::fs::write(&program, format!("#!/bin/sh\nprintf '{says}' >&0\nexec sleep 60\n")).unwrap();
+        std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        let config = SandboxConfig { slots: 1, ..SandboxConfig::default() };
+        let error = Jail::new(&config, Program::Other(program)).err().unwrap();
+        assert!(error.code() == "no-worker" && error.to_string().ends_with(expect), "{error}");
+    }
+}
+
+#[test]
+fn a_toolbox_in_a_jail_says_what_is_around_it() {
+    let host = Host::under("[approval]\nmode = \"auto\"").jailed();
+    assert!(host.toolbox().walls().is_some());
+    host.create(&json!({ "name": "sum", "description": "a tool", "code": "const execute = ({ a, b }) => a + b" }))
+        .unwrap();
+    assert_eq!(value(&host.run("sum", &json!({ "a": 1, "b": 2 })).unwrap()), json!(3));
+}
+
+#[test]
+fn the_command_line_has_it_as_one_switch() {
+    let folder = tempfile::tempdir().unwrap();
+    let tool = folder.path().join("sum.js");
+    std::fs::write(&tool, "const execute = ({ a, b }) => a + b").unwrap();
+    let exec = |words: &[&str], jail: Option<&str>| {
+        let mut command = Command::new(binary());
+        command
+            .arg("--dir")
+            .arg(folder.path())
+            .arg("exec")
+            .arg(&tool)
+            .arg(SUM.0)
+            .args(words)
+            .env_remove("TOOLCELL_JAIL");
+        command.envs(jail.map(|value| ("TOOLCELL_JAIL", value)));
+        let done = command.output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        serde_json::from_slice::<serde_json::Value>(&done.stdout).unwrap()
+    };
+    let plain = exec(&["--json"], None);
+    for (words, jail) in [(&["--json", "--jail"][..], None), (&["--json"][..], Some("1"))] {
+        let jailed = exec(words, jail);
+        assert_eq!((&jailed["value"], &jailed["fuel"]), (&plain["value"], &plain["fuel"]));
+    }
+    let doctor = Command::new(binary()).arg("--dir").arg(folder.path()).args(["doctor", "--json"]).output().unwrap();
+    let doctor: serde_json::Value = serde_json::from_slice(&doctor.stdout).unwrap();
+    assert_eq!(doctor["jail"]["works"], json!(true), "{doctor}");
+}

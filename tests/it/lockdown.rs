@@ -1,0 +1,167 @@
+//! Machines that give less: what `doctor` says of them, and the profile of system calls that Toolcell works under.
+//!
+//! What only root can take away is taken away by `.ci/lockdown`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::command_line::toolcell;
+use crate::world::root;
+
+/// All that is needed to run tools, in the order of the alphabet.
+const CALLS: &str = "access arch_prctl brk clock_getres clock_gettime clock_nanosleep clone clone3 close copy_file_range dup dup2 dup3 \
+    epoll_create1 epoll_ctl epoll_pwait epoll_wait eventfd2 execve exit exit_group faccessat faccessat2 fadvise64 fallocate fchmod fchmodat \
+    fchown fcntl fdatasync flock fstat fstatfs fsync ftruncate futex getcwd getdents64 getegid geteuid getgid getpid getrandom gettid \
+    gettimeofday getuid ioctl link linkat lseek lstat madvise membarrier memfd_create mkdir mkdirat mmap mprotect mremap munmap nanosleep \
+    newfstatat open openat openat2 pipe2 poll ppoll prctl pread64 preadv prlimit64 pwrite64 pwritev read readlink readlinkat readv recvfrom \
+    rename renameat renameat2 restart_syscall rmdir rseq rt_sigaction rt_sigprocmask rt_sigreturn sched_getaffinity sched_yield sendto \
+    set_robust_list set_tid_address sigaltstack socketpair stat statfs statx sysinfo tgkill time uname unlink unlinkat utimensat write writev";
+
+fn profile(allow: &[&str]) -> Value {
+    let words: Vec<&str> = ["doctor", "--seccomp"].iter().chain(allow).copied().collect();
+    toolcell(&words).json()
+}
+
+fn names(profile: &Value) -> BTreeSet<&str> {
+    let rules = profile["syscalls"].as_array().unwrap();
+    rules.iter().flat_map(|rule| rule["names"].as_array().unwrap()).map(|name| name.as_str().unwrap()).collect()
+}
+
+/// Runs a command of a real process, with what the launcher takes away.
+fn locked(taken: &[&str], words: &[&str], input: &str) -> Output {
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_clerk")).parent().unwrap();
+    let mut launcher = Command::new(env!("CARGO_BIN_EXE_lockdown"));
+    launcher.args(taken).arg("--").arg(folder.join("toolcell")).args(["--no-project", "--config", "/dev/null"]);
+    launcher.args(words).env("TOOLCELL_LANG", "en").current_dir(root());
+    let mut child = launcher.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&[&*output.stdout, &*output.stderr].concat()).into_owned()
+}
+
+#[test]
+fn the_profile_is_these_calls_each_with_its_reason_and_refuses_the_rest() {
+    let strict = profile(&[]);
+    assert_eq!(strict["defaultAction"], "SCMP_ACT_ERRNO");
+    assert_eq!(names(&strict).into_iter().collect::<Vec<_>>().join(" "), CALLS);
+    let open = profile(&["--allow", "network,processes"]);
+    for rule in open["syscalls"].as_array().unwrap() {
+        assert!(rule["comment"].as_str().unwrap().ends_with('.'), "{rule}");
+        assert!(["SCMP_ACT_ALLOW", "SCMP_ACT_ERRNO"].contains(&rule["action"].as_str().unwrap()), "{rule}");
+    }
+    for never in "add_key bpf chroot delete_module init_module io_uring_enter io_uring_setup kexec_load keyctl memfd_secret mount \
+        move_mount name_to_handle_at open_by_handle_at perf_event_open personality pivot_root process_vm_readv process_vm_writev ptrace reboot \
+        request_key setgid setns setuid swapon unshare userfaultfd"
+        .split_whitespace()
+    {
+        assert!(!names(&open).contains(never), "{never}");
+    }
+    assert!(!names(&strict).contains("socket") && names(&profile(&["--allow", "network"])).contains("socket"));
+    assert!(!names(&strict).contains("wait4") && names(&profile(&["--allow", "processes"])).contains("wait4"));
+    assert_eq!(toolcell(&["doctor", "--allow", "network"]).status, 2);
+}
+
+#[test]
+fn under_the_profile_tools_run_and_nothing_else_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("seccomp.json");
+    fs::write(&file, toolcell(&["doctor", "--seccomp"]).out).unwrap();
+    let strict = ["--seccomp", file.to_str().unwrap()];
+    let store = folder.path().join("store").to_string_lossy().into_owned();
+    let create = ["--dir", &store, "create", "fixtures/tools/string_reverse.js", "--description", "Reverses"];
+    assert!(said(&locked(&strict, &create, "")).starts_with("Created the tool"));
+    assert_eq!(said(&locked(&strict, &["--dir", &store, "run", "string_reverse", "text=abc"], "")), "cba\n");
+    let doctor = said(&locked(&strict, &["--dir", &store, "doctor", "--json"], ""));
+    let doctor: Value = serde_json::from_str(&doctor).unwrap();
+    assert_eq!(
+        [&doctor["works"], &doctor["seccomp"], &doctor["no_new_privileges"], &doctor["network"]],
+        [&json!(true), &json!("filter"), &json!(true), &json!(false)]
+    );
+
+    // The interpreter itself, which a script may stand before.
+    let python = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().unwrap();
+    let python = said(&python).trim().to_owned();
+    // What is not a tool has no process, no socket, and nobody else's memory.
+    let foreign = |call: &str| {
+        format!("import ctypes; c = ctypes.CDLL(None, use_errno=True); assert c.{call} >= 0, ctypes.get_errno()")
+    };
+    for (program, refused) in [
+        ("import os; os.fork()".to_owned(), "PermissionError"),
+        ("import socket; socket.socket()".to_owned(), "PermissionError"),
+        ("import os; os.setuid(0)".to_owned(), "PermissionError"),
+        ("import os; os.chroot('/')".to_owned(), "PermissionError"),
+        (foreign("ptrace(0, 0, 0, 0)"), "AssertionError: 1"),
+        (foreign("unshare(0x10000000)"), "AssertionError: 1"),
+        // io_uring_setup, which has no name in the C library.
+        (foreign("syscall(425, 8, 0)"), "AssertionError: 1"),
+        (foreign("process_vm_readv(1, 0, 0, 0, 0, 0)"), "AssertionError: 1"),
+        (foreign("mount(0, 0, 0, 0, 0)"), "AssertionError: 1"),
+    ] {
+        let mut launcher = Command::new(env!("CARGO_BIN_EXE_lockdown"));
+        let done = launcher.args(strict).args(["--", &python, "-I", "-S", "-c", &program]).output().unwrap();
+        let said = said(&done);
+        assert!(!done.status.success() && said.contains(refused), "{program}: {said}");
+    }
+}
+
+#[test]
+fn gates_that_are_commands_need_processes() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = folder.path().join("toolcell.toml");
+    let gate = "[[gates]]\nname = \"asks\"\ncommand = [\"sh\", \"-c\", \"cat >/dev/null; echo '{\\\"permissionDecision\\\": \\\"allow\\\"}'\"]\n";
+    fs::write(&policy, gate).unwrap();
+    for (allow, status) in [(&[][..], 3), (&["--allow", "processes"], 0)] {
+        let file = folder.path().join("seccomp.json");
+        fs::write(&file, profile(allow).to_string()).unwrap();
+        let mut launcher = Command::new(env!("CARGO_BIN_EXE_lockdown"));
+        let binaries = std::path::Path::new(env!("CARGO_BIN_EXE_clerk")).parent().unwrap();
+        launcher.arg("--seccomp").arg(&file).arg("--").arg(binaries.join("toolcell"));
+        launcher.args(["--no-project", "--config"]).arg(&policy).args(["exec", "fixtures/tools/string_reverse.js"]);
+        let done = launcher.arg(r#"{"text": "abc"}"#).current_dir(root()).output().unwrap();
+        assert_eq!(done.status.code(), Some(status), "{allow:?}: {}", said(&done));
+    }
+}
+
+#[test]
+fn without_executable_pages_the_same_comes_out_and_doctor_says_what_that_costs() {
+    let request = r#"{"id": 1, "op": "run", "source": "const execute = ({ n }) => [n * 2]", "params": {"n": 21}}"#;
+    let facts = |taken: &[&str]| {
+        let answer: Value = serde_json::from_slice(&locked(taken, &["batch"], request).stdout).unwrap();
+        [answer["value_json"].clone(), answer["fuel"].clone(), answer["load_fuel"].clone()]
+    };
+    assert_eq!(facts(&[])[0], "[42]");
+    assert_eq!(facts(&[]), facts(&["--no-executable-pages"]));
+    let done = locked(&["--no-executable-pages"], &["--dir", "none", "doctor", "--json"], "");
+    let doctor: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!((&doctor["image"], &doctor["works"]), (&json!("interpreted"), &json!(true)));
+    assert_eq!(doctor["passed_over"].as_array().unwrap().len(), 2);
+    let first = &doctor["missing"][0];
+    assert!(first["what"] == "executable-pages" && first["cost"].as_str().unwrap().contains("25 times"), "{first}");
+}
+
+#[test]
+fn doctor_says_what_is_missing_whatever_is_missing() {
+    let toolcell = std::path::Path::new(env!("CARGO_BIN_EXE_clerk")).parent().unwrap().join("toolcell");
+    for (limits, status, said_so) in [
+        ("ulimit -v 262144", 0, "missing        address-space: "),
+        ("ulimit -n 63", 0, "missing        open-files: "),
+        ("unset HOME", 0, "missing        store-writable: "),
+        ("ulimit -v 150000", 5, "\ndoes not work\n"),
+    ] {
+        let mut shell = Command::new("bash");
+        shell.arg("-c").arg(format!("{limits}; exec \"$0\" --lang en doctor")).arg(&toolcell);
+        let done = shell.env("TOOLCELL_DIR", "/dev/null/none").output().unwrap();
+        assert_eq!(done.status.code(), Some(status), "{limits}: {}", said(&done));
+        let text = said(&done);
+        assert!(text.contains(said_so) && text.contains("\nkernel         "), "{limits}: {text}");
+        let works = text.contains("\nworks\n");
+        assert_eq!(works, status == 0, "{limits}: {text}");
+    }
+}
