@@ -17,11 +17,9 @@ mod tunables;
 
 use std::env;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
+use lz4::block::CompressionMode;
 use tunables::Kind;
 use wasmparser::{DataKind, Operator, Parser, Payload};
 use wasmtime::{Config, Engine, OptLevel};
@@ -29,51 +27,86 @@ use wasmtime::{Config, Engine, OptLevel};
 /// The kinds of images that profiles are taken with.
 const PROFILING: [Kind; 2] = [Kind::Bounded, Kind::Interpreted];
 
+/// The highest level there is: it takes seconds here, and makes unpacking no slower.
+const LEVEL: i32 = 12;
+
 fn main() {
     println!("cargo::rerun-if-changed=src/tunables.rs");
     println!("cargo::rerun-if-changed=../guest/prebuilt");
+    println!("cargo::rerun-if-changed=marks.rs");
+    println!("cargo::rerun-if-changed=build.rs");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     println!("cargo::rustc-env=TOOLCELL_ENGINE_VERSION={}", engine_version(&root.join("../Cargo.lock")));
     let guest = pinned_guest(&root.join("../guest/prebuilt"));
 
-    let mut digests =
-        format!("/// blake3 of the guest.\npub(crate) const GUEST: &str = \"{}\";\n", blake3::hash(&guest));
     let (from, fresh) = fresh_memory(&guest);
-    fs::write(out.join("fresh.memory"), fresh).expect("OUT_DIR is writable");
-    let line = format!(
-        "/// Where the guest's memory begins to be anything but zero.\npub(crate) const FRESH_FROM: usize = {:#x}_{:04x};\n",
-        from >> 16,
-        from & 0xffff
+    let roomy = compile(Kind::Roomy, tunables::config(Kind::Roomy), &guest);
+    let mut images = format!(
+        "use super::Packed;\n\n\
+         /// blake3 of the guest.\n\
+         pub(crate) const GUEST: &str = \"{}\";\n\
+         /// blake3 of the roomy image.\n\
+         pub(crate) const ROOMY: &str = \"{}\";\n\
+         /// Where the guest's memory begins to be anything but zero.\n\
+         pub(crate) const FRESH_FROM: usize = {};\n\
+         /// Where that memory lies in the roomy image, and its size.\n\
+         pub(crate) const FRESH: (usize, usize) = ({}, {});\n",
+        blake3::hash(&guest),
+        blake3::hash(&roomy),
+        number(from),
+        number(place(&roomy, &fresh)),
+        number(fresh.len()),
     );
-    digests.push_str(&line);
-    for kind in Kind::ALL {
+    fs::write(out.join("roomy.cwasm"), &roomy).expect("OUT_DIR is writable");
+    for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::Roomy) {
         let image = compile(kind, tunables::config(kind), &guest);
-        let digest = blake3::hash(&image);
-        fs::write(out.join(format!("{}.cwasm", kind.name())), &image).expect("OUT_DIR is writable");
-        let name = kind.name().to_uppercase();
-        let line = format!("/// blake3 of the {} image.\npub(crate) const {name}: &str = \"{digest}\";\n", kind.name());
-        digests.push_str(&line);
+        images.push_str(&packed(&out, kind.name(), &image, &fresh));
     }
     let marked = marks::marked(&guest);
     for kind in PROFILING {
         let image = compile(kind, tunables::profiling(kind), &marked);
-        let digest = blake3::hash(&image);
-        // Few processes take a profile: it is kept small, rather than ready to be loaded.
-        let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
-        packed.write_all(&image).expect("memory is written");
-        let packed = packed.finish().expect("memory is written");
-        fs::write(out.join(format!("profiling-{}.cwasm.zlib", kind.name())), &packed).expect("OUT_DIR is writable");
-        let name = kind.name().to_uppercase();
-        let (high, low) = (image.len() >> 16, image.len() & 0xffff);
-        let line = format!(
-            "/// blake3 of the {} image for profiles, and its size.\n\
-             pub(crate) const PROFILING_{name}: (&str, usize) = (\"{digest}\", {high:#x}_{low:04x});\n",
-            kind.name(),
-        );
-        digests.push_str(&line);
+        images.push_str(&packed(&out, &format!("profiling_{}", kind.name()), &image, &fresh));
     }
-    fs::write(out.join("digests.rs"), digests).expect("OUT_DIR is writable");
+    fs::write(out.join("images.rs"), images).expect("OUT_DIR is writable");
+}
+
+/// Packs an image into a file of this name, and describes it. What a fresh memory holds is in the roomy image already.
+fn packed(out: &Path, name: &str, image: &[u8], fresh: &[u8]) -> String {
+    let at = place(image, fresh);
+    let others = [&image[..at], &image[at + fresh.len()..]].concat();
+    let packed = lz4::block::compress(&others, Some(CompressionMode::HIGHCOMPRESSION(LEVEL)), false);
+    let packed = packed.expect("an image is not too large");
+    // By this, it can be found in a finished binary, as an image that is not packed can by Wasmtime's mark.
+    let mark = format!("\x7fguest image {name} lz4\0");
+    fs::write(out.join(format!("{name}.lz4")), [mark.as_bytes(), &*packed].concat()).expect("OUT_DIR is writable");
+    format!(
+        "/// The image `{name}`.\n\
+         pub(crate) const {}: Packed = Packed {{\n    \
+             file: include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{name}.lz4\")),\n    \
+             mark: {},\n    \
+             digest: \"{}\",\n    \
+             size: {},\n    \
+             fresh_at: {},\n\
+         }};\n",
+        name.to_uppercase(),
+        mark.len(),
+        blake3::hash(image),
+        number(image.len()),
+        number(at),
+    )
+}
+
+/// Where an image holds the memory of a fresh instance: as it is, because it is mapped from there.
+fn place(image: &[u8], fresh: &[u8]) -> usize {
+    // Nearly all places are told apart by the first bytes.
+    let found = image.windows(fresh.len()).position(|part| part == fresh);
+    found.expect("Wasmtime keeps the guest's memory as it is, for copying on write")
+}
+
+/// A number as it is written in a source.
+fn number(number: usize) -> String {
+    format!("{:#x}_{:04x}", number >> 16, number & 0xffff)
 }
 
 /// The version of Wasmtime in the lock file: fuel means something only together with it.

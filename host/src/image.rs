@@ -1,93 +1,91 @@
 //! The guest, compiled ahead of time: three images, of which the process takes the first that works; and two with marks, which
-//! profiles are taken with.
+//! profiles are taken with. The first is ready to be loaded; the others are packed, and one is unpacked when it is tried.
 //!
-//! Invariant: an image is loaded only after its digest was checked, and this is the one place of the host with
-//! `unsafe`.
+//! Invariant: an image is loaded only after the digest of all its bytes was checked, and this is the one place of the host
+//! with `unsafe`.
 
 use std::borrow::Cow;
-use std::io::Read as _;
 
-use flate2::read::ZlibDecoder;
 use wasmtime::{Config, Engine, InstanceAllocationStrategy, Module, PoolingAllocationConfig};
 
 use crate::error::StartError;
 use crate::slots::NESTED;
 use crate::tunables::{self, Kind};
 
-mod digests {
-    include!(concat!(env!("OUT_DIR"), "/digests.rs"));
+mod built {
+    include!(concat!(env!("OUT_DIR"), "/images.rs"));
 }
 
 /// blake3 of the guest that all images were compiled from, in hexadecimal.
-pub const GUEST_DIGEST: &str = digests::GUEST;
+pub const GUEST_DIGEST: &str = built::GUEST;
+
+/// The roomy image. It is not packed: it starts most processes, and in less time than unpacking takes.
+static ROOMY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/roomy.cwasm"));
 
 /// The memory of a fresh instance from [`FRESH_FROM`] on; below it, and behind its end, all is zero.
-pub(crate) static FRESH: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/fresh.memory"));
+pub(crate) static FRESH: &[u8] = ROOMY.split_at(built::FRESH.0).1.split_at(built::FRESH.1).0;
 
 /// Where [`FRESH`] begins.
-pub(crate) use digests::FRESH_FROM;
+pub(crate) use built::FRESH_FROM;
+
+/// An image as it lies in the binary, without what is [`FRESH`]: one block of LZ4 behind a mark of `mark` bytes.
+struct Packed {
+    file: &'static [u8],
+    mark: usize,
+    digest: &'static str,
+    /// Bytes of the whole image.
+    size: usize,
+    /// Where [`FRESH`] belongs.
+    fresh_at: usize,
+}
+
+impl Packed {
+    /// The image, or, where it cannot be unpacked, what has another digest.
+    fn unpack(&self) -> Vec<u8> {
+        let mut image = vec![0; self.size];
+        let others = self.size - FRESH.len();
+        let unpacked = lz4_flex::block::decompress_into(&self.file[self.mark..], &mut image[..others]);
+        if unpacked.is_ok_and(|bytes| bytes == others) {
+            image.copy_within(self.fresh_at..others, self.fresh_at + FRESH.len());
+            image[self.fresh_at..][..FRESH.len()].copy_from_slice(FRESH);
+        }
+        image
+    }
+}
 
 /// One compiled guest.
 pub(crate) struct Image {
-    pub(crate) kind: Kind,
+    kind: Kind,
     bytes: Cow<'static, [u8]>,
     digest: &'static str,
     settings: fn(Kind) -> wasmtime::Result<Config>,
 }
 
-static IMAGES: [Image; 3] = [
-    Image {
-        kind: Kind::Roomy,
-        bytes: Cow::Borrowed(include_bytes!(concat!(env!("OUT_DIR"), "/roomy.cwasm"))),
-        digest: digests::ROOMY,
-        settings: tunables::config,
-    },
-    Image {
-        kind: Kind::Bounded,
-        bytes: Cow::Borrowed(include_bytes!(concat!(env!("OUT_DIR"), "/bounded.cwasm"))),
-        digest: digests::BOUNDED,
-        settings: tunables::config,
-    },
-    Image {
-        kind: Kind::Interpreted,
-        bytes: Cow::Borrowed(include_bytes!(concat!(env!("OUT_DIR"), "/interpreted.cwasm"))),
-        digest: digests::INTERPRETED,
-        settings: tunables::config,
-    },
-];
-
 impl Image {
-    /// The image of this kind.
-    pub(crate) fn of(kind: Kind) -> &'static Self {
-        match kind {
-            Kind::Roomy => &IMAGES[0],
-            Kind::Bounded => &IMAGES[1],
-            Kind::Interpreted => &IMAGES[2],
-        }
+    /// The image of this kind, unpacked.
+    pub(crate) fn of(kind: Kind) -> Self {
+        let packed = match kind {
+            Kind::Roomy => {
+                let bytes = Cow::Borrowed(ROOMY);
+                return Self { kind, bytes, digest: built::ROOMY, settings: tunables::config };
+            }
+            Kind::Bounded => built::BOUNDED,
+            Kind::Interpreted => built::INTERPRETED,
+        };
+        Self::unpacked(kind, &packed, tunables::config)
     }
 
     /// The image that profiles are taken with, where one of this kind runs tools.
     pub(crate) fn profiling(kind: Kind) -> Self {
-        let (kind, packed, (digest, size)): (_, &[u8], _) = match kind {
-            Kind::Roomy | Kind::Bounded => {
-                let packed = include_bytes!(concat!(env!("OUT_DIR"), "/profiling-bounded.cwasm.zlib"));
-                (Kind::Bounded, packed, digests::PROFILING_BOUNDED)
-            }
-            Kind::Interpreted => {
-                let packed = include_bytes!(concat!(env!("OUT_DIR"), "/profiling-interpreted.cwasm.zlib"));
-                (Kind::Interpreted, packed, digests::PROFILING_INTERPRETED)
-            }
+        let (kind, packed) = match kind {
+            Kind::Roomy | Kind::Bounded => (Kind::Bounded, built::PROFILING_BOUNDED),
+            Kind::Interpreted => (Kind::Interpreted, built::PROFILING_INTERPRETED),
         };
-        let mut bytes = Vec::with_capacity(size);
-        // What cannot be unpacked has another digest.
-        let _ = ZlibDecoder::new(packed).take(size as u64 + 1).read_to_end(&mut bytes);
-        Self { kind, bytes: Cow::Owned(bytes), digest, settings: tunables::profiling }
+        Self::unpacked(kind, &packed, tunables::profiling)
     }
 
-    /// The same image with other bytes, as a corrupted file would have them.
-    #[cfg(test)]
-    fn with_bytes(&self, bytes: &'static [u8]) -> Self {
-        Self { kind: self.kind, bytes: Cow::Borrowed(bytes), digest: self.digest, settings: self.settings }
+    fn unpacked(kind: Kind, packed: &Packed, settings: fn(Kind) -> wasmtime::Result<Config>) -> Self {
+        Self { kind, bytes: Cow::Owned(packed.unpack()), digest: packed.digest, settings }
     }
 
     /// Checks that the bytes are those that were built in.
@@ -154,12 +152,43 @@ mod tests {
 
     #[test]
     fn one_flipped_bit_is_an_integrity_error_that_names_the_image() {
-        let image = Image::of(Kind::Interpreted);
-        let mut bytes = image.bytes.to_vec();
-        let middle = bytes.len() / 2;
-        bytes[middle] ^= 1;
-        let error = image.with_bytes(bytes.leak()).verify().err().unwrap();
+        for kind in Kind::ALL {
+            for mut image in [Image::of(kind), Image::profiling(kind)] {
+                let middle = image.bytes.len() / 2;
+                image.bytes.to_mut()[middle] ^= 1;
+                refused(&image);
+            }
+        }
+    }
+
+    #[test]
+    fn a_packed_image_that_is_damaged_anywhere_is_refused() {
+        let all = [
+            (Kind::Bounded, built::BOUNDED),
+            (Kind::Interpreted, built::INTERPRETED),
+            (Kind::Bounded, built::PROFILING_BOUNDED),
+            (Kind::Interpreted, built::PROFILING_INTERPRETED),
+        ];
+        for (kind, packed) in all {
+            // Ends of the block, sizes inside of it, and bytes that stand for themselves.
+            let bytes = packed.file.len() - packed.mark;
+            for at in [0, 1, 2, bytes / 3, bytes / 2, bytes / 2 + 1, bytes - 1] {
+                let mut file = packed.file.to_vec();
+                file[packed.mark + at] ^= 1;
+                let damaged = Packed { file: file.leak(), ..packed };
+                refused(&Image::unpacked(kind, &damaged, tunables::config));
+            }
+            for short in [&packed.file[..packed.mark], &packed.file[..packed.file.len() - 1]] {
+                let damaged = Packed { file: short, ..packed };
+                refused(&Image::unpacked(kind, &damaged, tunables::config));
+            }
+        }
+    }
+
+    fn refused(image: &Image) {
+        let error = image.verify().err().unwrap();
         assert_eq!(error.code(), "integrity");
-        assert!(error.to_string().starts_with("the interpreted image of the guest is corrupted"), "{error}");
+        let claim = format!("the {} image of the guest is corrupted", image.kind.name());
+        assert!(error.to_string().starts_with(&claim), "{error}");
     }
 }

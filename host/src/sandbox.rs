@@ -197,8 +197,8 @@ impl Sandbox {
         touched::open();
         let mut tried = Vec::new();
         for kind in &config.images {
-            let image = Image::of(*kind).verify()?;
-            let loaded = image.load(strategy(*kind, config.slots)).map_err(Unusable::Here);
+            // An image that was unpacked is given back here: a machine with few addresses needs them for the guest.
+            let loaded = Image::of(*kind).verify()?.load(strategy(*kind, config.slots)).map_err(Unusable::Here);
             match loaded.and_then(|(engine, module)| Guest::new(engine, &module)) {
                 Ok(guest) => {
                     let slots = Slots::new(config.slots);
