@@ -343,7 +343,8 @@ pub(crate) fn fresh_line(at: usize) -> &'static [u8] {
 /// The guest pauses for one reason alone, the end of a slice, and is ready to go on at once: no function of the host
 /// makes it wait. A call that is dropped while it pauses ends there, and its stack is unwound.
 ///
-/// Where it is profiled, an epoch of the engine ends with each slice: that is when the guest lends its store ([`profile`](crate::profile)).
+/// Where it is profiled, slices are short and an epoch of the engine ends with each: that is when the guest lends its store, and whoever
+/// it is lent to looks whether the call has to end ([`profile`](crate::profile)).
 fn drive<T>(
     call: impl Future<Output = wasmtime::Result<T>>,
     until: &Until,
@@ -355,11 +356,10 @@ fn drive<T>(
         if let Poll::Ready(result) = call.as_mut().poll(&mut context) {
             return result;
         }
-        if until.is_over() {
-            return Err(Trap::Interrupt.into());
-        }
-        if let Some(engine) = epochs {
-            engine.increment_epoch();
+        match epochs {
+            Some(engine) => engine.increment_epoch(),
+            None if until.is_over() => return Err(Trap::Interrupt.into()),
+            None => {}
         }
     }
 }

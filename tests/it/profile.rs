@@ -1,8 +1,10 @@
 //! Where the fuel of a call goes: all of it is told, and that is the same on every machine.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use toolcell_host::{Home, Kind, Outcome, Profile, ProfileSlot, Report, Stack, Stop};
+use toolcell_host::{CancelToken, Home, Kind, Outcome, Profile, ProfileSlot, Report, Stack, Stop};
 
 use crate::world::{World, files, read};
 
@@ -163,6 +165,43 @@ fn a_run_that_fails_or_is_stopped_is_told_as_well() {
         assert!(matches!(report.outcome, Outcome::Stopped(Stop::OutOfFuel { .. })), "{report:?}");
         assert_eq!(profile.fuel, fuel + 2_000_000);
         is_about(fuel_of_line(&profile, 2), profile.fuel, 99, 1);
+    }
+}
+
+#[test]
+fn the_deadline_and_a_token_end_what_is_profiled() {
+    let endless = "const execute = () => { for (;;); }";
+    for kind in Kind::ALL {
+        let prepared = World::new().script(endless).on(kind).prepare().unwrap();
+        let ends = |world: World<'_>| {
+            let slot = ProfileSlot::default();
+            let mut world = world.on(kind).fuel(250_000_000_000);
+            world.run.profile = Some(&slot);
+            let outcome = world.call(&prepared, "{}").outcome;
+            (outcome, slot.take().unwrap().samples)
+        };
+        let (outcome, _) = ends(World::new().timeout(50));
+        assert_eq!(outcome, Outcome::Stopped(Stop::Deadline { limit: Duration::from_millis(50) }), "{kind:?}");
+
+        let looks = Arc::new(AtomicU64::new(0));
+        let token = CancelToken::looking(move || looks.fetch_add(1, Ordering::Relaxed) >= 20);
+        let (outcome, samples) = ends(World::new().cancelled_by(&token));
+        assert_eq!(outcome, Outcome::Stopped(Stop::Cancelled), "{kind:?}");
+        // It looks after about half a million of fuel.
+        assert!((1_000..=3_000).contains(&samples), "{kind:?}: {samples}");
+    }
+}
+
+#[test]
+fn samples_are_further_apart_the_longer_a_run_lasts() {
+    let source =
+        "const execute = ({ turns }) => { let s = 0; for (let i = 0; i < turns; i++) s = (s * 31 + i) | 0; return s }";
+    for (turns, samples) in
+        [(0, 20..=100), (50, 100..=160), (500, 200..=300), (5_000, 800..=1_200), (500_000, 8_000..=16_000)]
+    {
+        let (profile, _) = profiled(World::new().script(source), &format!("{{\"turns\":{turns}}}"));
+        assert!(samples.contains(&profile.samples), "{turns} turns: {} samples in {}", profile.samples, profile.fuel);
+        assert!(profile.unattributed <= profile.fuel / 20, "{turns} turns: {}", profile.unattributed);
     }
 }
 

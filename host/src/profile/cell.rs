@@ -24,7 +24,8 @@ impl Cell<'_> {
         let sampler = Sampler::new(script, self.fuel_left());
         self.store.fuel_async_yield_interval(Some(sampler.next()))?;
         self.store.data_mut().sampler = Some(Box::new(sampler));
-        self.store.epoch_deadline_callback(move |store| sample(store, memory, marked));
+        let mut context = 0;
+        self.store.epoch_deadline_callback(move |store| sample(store, memory, marked, &mut context));
         self.store.set_epoch_deadline(1);
         self.epochs = Some(self.store.engine().clone());
         Ok(())
@@ -37,20 +38,28 @@ impl Cell<'_> {
     }
 }
 
-/// Takes a sample, where a slice has ended.
+/// Takes a sample, where a slice has ended, and from time to time looks whether the call has to end.
 ///
 /// Another call that is profiled ends epochs of the same engine as well: then no slice has ended here.
 fn sample(
     mut store: StoreContextMut<'_, Inside>,
     memory: Memory,
     marked: [Global; 2],
+    context: &mut u32,
 ) -> wasmtime::Result<UpdateDeadline> {
     let left = store.get_fuel()?;
     let Some(mut sampler) = store.data_mut().sampler.take_if(|sampler| sampler.is_due(left)) else {
         return Ok(UpdateDeadline::Continue(1));
     };
-    let [context, place] = marked.map(|global| global.get(&mut store).i32().unwrap_or(0).cast_unsigned());
-    sampler.sample(left, memory.data(&store), Marks { context, place });
+    let [marked_context, place] = marked;
+    let mut read = |global: Global| global.get(&mut store).i32().unwrap_or(0).cast_unsigned();
+    if *context == 0 {
+        // Whichever it is, it is one of the guest's only runtime, and that is all that is asked of it.
+        *context = read(marked_context);
+    }
+    let marks = Marks { context: *context, place: read(place) };
+    sampler.sample(left, memory.data(&store), marks);
+    let has_to_end = sampler.looks(left) && store.data().until.is_over();
     let running = sampler.next();
     if left > running {
         // The guest has taken the fuel of the slice that begins here into its own hands already, and what is set now counts
@@ -60,5 +69,5 @@ fn sample(
         store.set_fuel(left - running + next)?;
     }
     store.data_mut().sampler = Some(sampler);
-    Ok(UpdateDeadline::Continue(1))
+    Ok(if has_to_end { UpdateDeadline::Interrupt } else { UpdateDeadline::Continue(1) })
 }

@@ -4,16 +4,23 @@
 //! the same on every machine.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::engine::{Callee, Described, Engine};
 use super::{Frame, Function, Home, Profile, Stack};
 
 /// Fuel between two samples, on average, at the beginning of a run.
 const FINEST: u64 = 128;
-/// After so many samples they are taken half as often: what a profile costs grows with the logarithm of the run.
-const SAMPLES_OF_A_KIND: u64 = 1024;
+/// After so many samples they are taken half as often, at first: until a sample takes less time than the guest takes between two.
+const SAMPLES_AT_FIRST: u64 = 32;
+/// How often that is so.
+const DOUBLED_AT_FIRST: u64 = 6;
+/// From there on, after so many: what a profile costs grows with the logarithm of the run.
+const SAMPLES_OF_A_KIND: u64 = 2048;
 /// Fuel between two samples at most: a call looks as often whether it has to end.
 const COARSEST: u64 = 1 << 20;
+/// Fuel after which a call looks whether it has to end, if a sample is taken: looking takes longer than a short slice.
+const UNTIL_LOOK: u64 = COARSEST / 2;
 
 /// How much of a deep stack is kept: so many frames of the innermost, and so many of the outermost.
 const INNER: usize = 192;
@@ -26,6 +33,9 @@ const FRAMES_MOST: usize = 1 << 16;
 const STACKS_MOST: usize = 1 << 14;
 /// What stands for them.
 const REST: &str = "(others)";
+
+/// How many places and stacks are found again without a search: a power of two.
+const RECENT: usize = 256;
 
 /// Begins the sequence that the distances of samples vary by. Any number does.
 const CHANCE: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -41,6 +51,8 @@ pub(crate) struct Marks {
 pub(crate) struct Sampler {
     /// The fuel that was left when some was last charged.
     left: u64,
+    /// The fuel that was left when the call last looked whether it has to end.
+    looked: u64,
     /// The slice that runs.
     slice: Slice,
     /// How long the one after it is.
@@ -58,7 +70,12 @@ pub(crate) struct Sampler {
     frame_numbers: HashMap<Frame, u32>,
     /// Frames by the function's byte code and the instruction.
     places: HashMap<(u32, u32), u32>,
-    stacks: HashMap<Box<[u32]>, u64>,
+    /// What was on the stack, and the fuel that was charged to it.
+    stacks: Vec<(Arc<[u32]>, u64)>,
+    stack_numbers: HashMap<Arc<[u32]>, usize>,
+    /// What was seen not long ago: places by the instruction, and the numbers of stacks by their frames.
+    recent_places: [Place; RECENT],
+    recent_stacks: [usize; RECENT],
     script: String,
     walk: Vec<u32>,
     stack: Vec<u32>,
@@ -83,6 +100,14 @@ struct Waiting {
     number: u32,
 }
 
+/// The number of a frame that does this instruction.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    code: u32,
+    at: u32,
+    number: u32,
+}
+
 /// A function with byte code.
 struct Known {
     bytes: std::ops::Range<u32>,
@@ -94,6 +119,7 @@ impl Sampler {
     pub(crate) fn new(script: &str, fuel: u64) -> Self {
         Self {
             left: fuel,
+            looked: fuel,
             slice: Slice { from: fuel, length: FINEST },
             next: FINEST,
             samples: 0,
@@ -106,7 +132,10 @@ impl Sampler {
             frames: Vec::new(),
             frame_numbers: HashMap::new(),
             places: HashMap::new(),
-            stacks: HashMap::new(),
+            stacks: Vec::new(),
+            stack_numbers: HashMap::new(),
+            recent_places: [Place::default(); RECENT],
+            recent_stacks: [usize::MAX; RECENT],
             script: script.to_owned(),
             walk: Vec::new(),
             stack: Vec::new(),
@@ -122,6 +151,15 @@ impl Sampler {
     /// Whether the slice has ended, where so much fuel is left.
     pub(crate) fn is_due(&self, left: u64) -> bool {
         self.slice.from.saturating_sub(left) >= self.slice.length
+    }
+
+    /// Whether the call should look whether it has to end, where so much fuel is left.
+    pub(crate) fn looks(&mut self, left: u64) -> bool {
+        let is_long_ago = self.looked.saturating_sub(left) >= UNTIL_LOOK;
+        if is_long_ago {
+            self.looked = left;
+        }
+        is_long_ago
     }
 
     /// Charges what was burned since the last sample to the functions that are on the stack now.
@@ -141,22 +179,19 @@ impl Sampler {
         if stack.is_empty() {
             self.engine += burned;
         } else {
-            if self.stacks.len() >= STACKS_MOST && !self.stacks.contains_key(&*stack) {
-                stack.truncate(1);
-                stack[0] = self.rest();
-            }
-            match self.stacks.get_mut(&*stack) {
-                Some(fuel) => *fuel += burned,
-                None => drop(self.stacks.insert(stack.as_slice().into(), burned)),
-            }
+            let number = self.stack_number(&mut stack);
+            self.stacks[number].1 += burned;
         }
         (self.walk, self.stack) = (walk, stack);
     }
 
     /// Chooses how long the next slice is. It varies, so that no loop keeps step with it.
     pub(crate) fn choose(&mut self) -> u64 {
-        let doubled = (self.samples / SAMPLES_OF_A_KIND).min(32);
-        let mean = (FINEST << doubled).min(COARSEST);
+        let doubled = match self.samples.checked_sub(SAMPLES_AT_FIRST * DOUBLED_AT_FIRST) {
+            Some(later) => DOUBLED_AT_FIRST + later / SAMPLES_OF_A_KIND,
+            None => self.samples / SAMPLES_AT_FIRST,
+        };
+        let mean = (FINEST << doubled.min(32)).min(COARSEST);
         // xorshift64 (Marsaglia, "Xorshift RNGs", 2003).
         self.chance ^= self.chance << 13;
         self.chance ^= self.chance >> 7;
@@ -194,6 +229,27 @@ impl Sampler {
             functions: self.functions,
             stacks,
         }
+    }
+
+    /// The number of what is on the stack.
+    fn stack_number(&mut self, stack: &mut Vec<u32>) -> usize {
+        let slot = recent(stack.iter().copied());
+        let number = self.recent_stacks[slot];
+        if self.stacks.get(number).is_some_and(|(known, _)| **known == **stack) {
+            return number;
+        }
+        if self.stacks.len() >= STACKS_MOST && !self.stack_numbers.contains_key(&**stack) {
+            stack.truncate(1);
+            stack[0] = self.rest();
+        }
+        let number = self.stack_numbers.get(&**stack).copied().unwrap_or_else(|| {
+            let frames: Arc<[u32]> = stack.as_slice().into();
+            self.stacks.push((Arc::clone(&frames), 0));
+            self.stack_numbers.insert(frames, self.stacks.len() - 1);
+            self.stacks.len() - 1
+        });
+        self.recent_stacks[slot] = number;
+        number
     }
 
     /// The numbers of the frames on the stack, the outermost first.
@@ -241,6 +297,11 @@ impl Sampler {
 
     /// The number of a frame of a function with byte code: at the mark if that is in it, else where it waits for a call.
     fn of_script(&mut self, engine: Engine<'_>, code: u32, frame: u32, mark: Option<u32>) -> Option<u32> {
+        let slot = recent([code, mark.unwrap_or(0)]);
+        let place = self.recent_places[slot];
+        if mark.is_some_and(|mark| (place.code, place.at) == (code, mark)) {
+            return Some(place.number);
+        }
         if !self.known.contains_key(&code) {
             let Described { name, file, line, column, bytes } = engine.describe(code, frame)?;
             let home = if file == self.script { Home::Tool } else { Home::Library };
@@ -256,9 +317,18 @@ impl Sampler {
         let at = mark.filter(|mark| bytes.contains(mark)).or_else(|| waits().filter(|at| bytes.contains(at)));
         let (start, function) = (bytes.start, *function);
         let at = at.unwrap_or(start);
-        if let Some(number) = self.places.get(&(code, at)) {
-            return Some(*number);
+        let number = match self.places.get(&(code, at)) {
+            Some(number) => *number,
+            None => self.place(engine, code, at, start, function)?,
+        };
+        if mark == Some(at) {
+            self.recent_places[slot] = Place { code, at, number };
         }
+        Some(number)
+    }
+
+    /// The number of a frame that was not seen yet: of this function, whose instructions begin at `start`.
+    fn place(&mut self, engine: Engine<'_>, code: u32, at: u32, start: u32, function: usize) -> Option<u32> {
         let (line, column) = engine.place(code, at - start)?;
         let number = self.frame(Frame { function, line, column });
         if self.places.len() >= FRAMES_MOST {
@@ -302,4 +372,12 @@ impl Sampler {
             u32::try_from(frames.len() - 1).unwrap_or(u32::MAX)
         })
     }
+}
+
+/// Where something that these numbers tell is looked for first.
+fn recent(numbers: impl IntoIterator<Item = u32>) -> usize {
+    let mixed =
+        numbers.into_iter().fold(0_u32, |mixed, number| (mixed.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b1));
+    // The upper bits are those that depend on all others.
+    (mixed >> (u32::BITS - RECENT.ilog2())) as usize
 }
