@@ -22,13 +22,14 @@ use std::path::{Path, PathBuf};
 use lz4::block::CompressionMode;
 use tunables::Kind;
 use wasmparser::{DataKind, Operator, Parser, Payload};
-use wasmtime::{Config, Engine, OptLevel};
+use wasmtime::{Engine, OptLevel};
 
-/// The kinds of images that profiles are taken with.
-const PROFILING: [Kind; 2] = [Kind::Bounded, Kind::Interpreted];
+/// The number of sections that Wasm does not define.
+const CUSTOM: u8 = 0;
 
-/// The highest level there is: it takes seconds here, and makes unpacking no slower.
-const LEVEL: i32 = 12;
+/// The highest levels there are of LZ4 and of Zstandard: they take seconds here, and make unpacking no slower.
+const FAST: i32 = 12;
+const SMALL: i32 = 22;
 
 fn main() {
     println!("cargo::rerun-if-changed=src/tunables.rs");
@@ -41,60 +42,61 @@ fn main() {
     let guest = pinned_guest(&root.join("../guest/prebuilt"));
 
     let (from, fresh) = fresh_memory(&guest);
-    let roomy = compile(Kind::Roomy, tunables::config(Kind::Roomy), &guest);
     let mut images = format!(
-        "use super::Packed;\n\n\
+        "use super::{{Built, Packed, Packing}};\n\n\
          /// blake3 of the guest.\n\
          pub(crate) const GUEST: &str = \"{}\";\n\
-         /// blake3 of the roomy image.\n\
-         pub(crate) const ROOMY: &str = \"{}\";\n\
          /// Where the guest's memory begins to be anything but zero.\n\
          pub(crate) const FRESH_FROM: usize = {};\n\
-         /// Where that memory lies in the roomy image, and its size.\n\
-         pub(crate) const FRESH: (usize, usize) = ({}, {});\n",
+         /// That memory.\n\
+         pub(super) static FRESH: Packed = {};\n",
         blake3::hash(&guest),
-        blake3::hash(&roomy),
         number(from),
-        number(place(&roomy, &fresh)),
-        number(fresh.len()),
+        fast(&out, "fresh", &fresh),
     );
-    fs::write(out.join("roomy.cwasm"), &roomy).expect("OUT_DIR is writable");
-    for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::Roomy) {
-        let image = compile(kind, tunables::config(kind), &guest);
-        images.push_str(&packed(&out, kind.name(), &image, &fresh));
-    }
     let marked = marks::marked(&guest);
-    for kind in PROFILING {
-        let image = compile(kind, tunables::profiling(kind), &marked);
-        images.push_str(&packed(&out, &format!("profiling_{}", kind.name()), &image, &fresh));
+    for kind in Kind::ALL {
+        let image = compile(kind, &nameless(if kind.is_marked() { &marked } else { &guest }));
+        let at = place(&image, &fresh);
+        let others = [&image[..at], &image[at + fresh.len()..]].concat();
+        // The roomy one starts most processes: it is the one to be unpacked fast.
+        let pack = if kind == Kind::Roomy { fast } else { small };
+        let built = format!(
+            "/// The image `{name}`.\n\
+             pub(super) static {}: Built = Built {{\n    \
+                 others: {},\n    \
+                 fresh_at: {},\n    \
+                 digest: \"{}\",\n\
+             }};\n",
+            kind.name().to_uppercase(),
+            pack(&out, kind.name(), &others),
+            number(at),
+            blake3::hash(&image),
+            name = kind.name(),
+        );
+        images.push_str(&built);
     }
     fs::write(out.join("images.rs"), images).expect("OUT_DIR is writable");
 }
 
-/// Packs an image into a file of this name, and describes it. What a fresh memory holds is in the roomy image already.
-fn packed(out: &Path, name: &str, image: &[u8], fresh: &[u8]) -> String {
-    let at = place(image, fresh);
-    let others = [&image[..at], &image[at + fresh.len()..]].concat();
-    let packed = lz4::block::compress(&others, Some(CompressionMode::HIGHCOMPRESSION(LEVEL)), false);
-    let packed = packed.expect("an image is not too large");
-    // By this, it can be found in a finished binary, as an image that is not packed can by Wasmtime's mark.
-    let mark = format!("\x7fguest image {name} lz4\0");
-    fs::write(out.join(format!("{name}.lz4")), [mark.as_bytes(), &*packed].concat()).expect("OUT_DIR is writable");
-    format!(
-        "/// The image `{name}`.\n\
-         pub(crate) const {}: Packed = Packed {{\n    \
-             file: include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{name}.lz4\")),\n    \
-             mark: {},\n    \
-             digest: \"{}\",\n    \
-             size: {},\n    \
-             fresh_at: {},\n\
-         }};\n",
-        name.to_uppercase(),
-        mark.len(),
-        blake3::hash(image),
-        number(image.len()),
-        number(at),
-    )
+/// Packs bytes so that they are unpacked fast (LZ4), into a file of this name, and describes it.
+fn fast(out: &Path, name: &str, bytes: &[u8]) -> String {
+    let packed = lz4::block::compress(bytes, Some(CompressionMode::HIGHCOMPRESSION(FAST)), false);
+    describe(out, name, "Fast", &packed.expect("an image is not too large"), bytes.len())
+}
+
+/// Packs bytes so that they are small (Zstandard), likewise.
+fn small(out: &Path, name: &str, bytes: &[u8]) -> String {
+    let packed = zstd::bulk::compress(bytes, SMALL).expect("there is memory enough");
+    describe(out, name, "Small", &packed, bytes.len())
+}
+
+fn describe(out: &Path, name: &str, packing: &str, packed: &[u8], size: usize) -> String {
+    // By this, it can be found in a finished binary.
+    let mark = format!("\x7fguest image {name}\0");
+    fs::write(out.join(format!("{name}.packed")), [mark.as_bytes(), packed].concat()).expect("OUT_DIR is writable");
+    let file = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{name}.packed\"))");
+    format!("Packed {{ packing: Packing::{packing}, file: {file}, mark: {}, size: {} }}", mark.len(), number(size))
 }
 
 /// Where an image holds the memory of a fresh instance: as it is, because it is mapped from there.
@@ -153,9 +155,22 @@ fn fresh_memory(guest: &[u8]) -> (usize, Vec<u8>) {
     (from, memory.split_off(from))
 }
 
+/// The guest without what only a debugger would read.
+fn nameless(guest: &[u8]) -> Vec<u8> {
+    let mut nameless = guest[..8].to_vec();
+    for payload in Parser::new(0).parse_all(guest) {
+        if let Some((id, range)) = payload.expect("the guest is valid").as_section()
+            && id != CUSTOM
+        {
+            marks::section(&mut nameless, id, &guest[range]);
+        }
+    }
+    nameless
+}
+
 /// The image of the guest for one kind of machine.
-fn compile(kind: Kind, config: wasmtime::Result<Config>, guest: &[u8]) -> Vec<u8> {
-    let mut config = config.expect("the settings are valid");
+fn compile(kind: Kind, guest: &[u8]) -> Vec<u8> {
+    let mut config = tunables::config(kind).expect("the settings are valid");
     config.cranelift_opt_level(OptLevel::Speed).cranelift_nan_canonicalization(true);
     if kind != Kind::Interpreted {
         // A named target keeps the build machine's CPU out of the image. What is switched on beyond the baseline is

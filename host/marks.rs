@@ -4,8 +4,8 @@
 //! instruction's address into the second. What a profile makes of them is in `src/profile/engine.rs`.
 //!
 //! Invariant: the marked guest computes what the guest computes and burns as much fuel. Of Wasm's operators, the marks are
-//! reads and writes of globals alone; those are free in an image for profiles (`tunables::profiling`), and each that was
-//! there before is followed by a `nop`, which costs there what they cost elsewhere.
+//! reads and writes of globals alone; those are free in an image with marks (`tunables::marked`), and each that was there
+//! before is followed by a `nop`, which costs there what they cost elsewhere.
 
 use std::ops::Range;
 
@@ -125,7 +125,7 @@ impl Outline {
         for (at, (operator, from)) in operators.iter().enumerate() {
             let until = operators.get(at + 1).map_or(end, |(_, next)| *next);
             match operator {
-                // It costs nothing, and would cost something in an image for profiles.
+                // It costs nothing, and would cost something in an image with marks.
                 Operator::Nop => continue,
                 Operator::GlobalGet { .. } | Operator::GlobalSet { .. } => {
                     marked.extend(&guest[*from..until]);
@@ -177,7 +177,8 @@ fn with_two_more(content: &[u8], entries: &[u8]) -> Vec<u8> {
     longer
 }
 
-fn section(module: &mut Vec<u8>, id: u8, content: &[u8]) {
+/// Adds a section to a module.
+pub(crate) fn section(module: &mut Vec<u8>, id: u8, content: &[u8]) {
     module.push(id);
     number(module, size(content));
     module.extend(content);

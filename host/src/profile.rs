@@ -1,7 +1,7 @@
 //! Where the fuel of a call goes: samples of what is on the guest's stack, taken after slices of fuel.
 //!
-//! A call that is profiled runs in an image of its own, whose guest says where it is (`marks.rs`) and lends its memory to the
-//! host between slices. Fuel that is burned in a slice is charged to the functions that are on the stack when it ends. Slices
+//! A call that is profiled runs in an image whose guest says where it is (`marks.rs`) and lends its memory to the host between
+//! slices. Fuel that is burned in a slice is charged to the functions that are on the stack when it ends. Slices
 //! are short at first, grow with the run, and vary in length, by numbers that are the same in every run.
 //!
 //! Invariant: a call that is profiled returns what it returns otherwise and burns the same fuel, to the unit; and all of that fuel is
@@ -25,6 +25,7 @@ use crate::instance::{Guest, Unusable};
 use crate::json::Params;
 use crate::outcome::Report;
 use crate::sandbox::{Prepared, Run, Sandbox};
+use crate::tunables::Kind;
 
 pub(crate) use sampler::Sampler;
 
@@ -132,7 +133,7 @@ impl ProfileSlot {
 }
 
 impl Sandbox {
-    /// Calls a tool in the image for profiles, which is loaded when it is needed first.
+    /// Calls a tool in an image for profiles, which is loaded when it is needed first.
     pub(crate) fn call_profiled(
         &self,
         prepared: &Prepared,
@@ -161,10 +162,13 @@ impl Sandbox {
         }
     }
 
-    /// The guest of the image for profiles.
+    /// The guest that profiles are taken with: the one in use if it has marks, or that of the next image that has them.
     fn profiling(&self) -> Result<&Guest, &str> {
+        if self.image().is_marked() {
+            return Ok(&self.guest);
+        }
         let loaded = self.profiling.get_or_init(|| {
-            let image = Image::profiling(self.image());
+            let image = Image::of(Kind::Bounded);
             let verified = image.verify().map_err(|error| error.to_string())?;
             let guest = verified.load(InstanceAllocationStrategy::OnDemand).map_err(Unusable::Here);
             drop(image);

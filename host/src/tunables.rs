@@ -47,6 +47,11 @@ impl Kind {
             Self::Interpreted => "interpreted",
         }
     }
+
+    /// Whether its guest says where it is, for profiles: not where tools are to be as fast as they can be.
+    pub(crate) const fn is_marked(self) -> bool {
+        matches!(self, Self::Bounded | Self::Interpreted)
+    }
 }
 
 /// The settings of an image of this kind.
@@ -77,22 +82,23 @@ pub(crate) fn config(kind: Kind) -> Result<Config> {
             config.target("pulley64")?.signals_based_traps(false);
         }
     }
+    if kind.is_marked() {
+        marked(&mut config);
+    }
     Ok(config)
 }
 
-/// The globals that the guest of such an image has besides.
+/// The globals that a guest with marks has besides.
 pub(crate) const MARKED_CONTEXT: &str = "marked_context";
 pub(crate) const MARKED_PLACE: &str = "marked_place";
 
-/// The settings of an image that profiles are taken with.
+/// A guest that profiles can be taken with.
 ///
 /// The host looks at the guest between two slices of fuel: an epoch ends there, and that is when Wasmtime lends it the
 /// store. What marks the guest's place costs nothing, and a `nop` what it stands for (`marks.rs`).
-pub(crate) fn profiling(kind: Kind) -> Result<Config> {
-    let mut config = config(kind)?;
+fn marked(config: &mut Config) {
     let cost = OperatorCost { Nop: 1, GlobalGet: 0, GlobalSet: 0, ..OperatorCost::new() };
     config.epoch_interruption(true).operator_cost(cost);
-    Ok(config)
 }
 
 /// Memories that take little more address space than they have bytes, and may move when they grow.

@@ -14,7 +14,7 @@ use crate::link::Inside;
 use crate::tunables::{MARKED_CONTEXT, MARKED_PLACE};
 
 impl Cell<'_> {
-    /// Profiles what is called from here on, in an instance of the image for profiles.
+    /// Profiles what is called from here on, in an instance whose guest has marks.
     pub(crate) fn profile(&mut self, script: &str) -> wasmtime::Result<()> {
         let [context, place] = [MARKED_CONTEXT, MARKED_PLACE].map(|name| {
             let global = self.instance.get_global(&mut self.store, name);

@@ -31,7 +31,8 @@ pub(super) fn missing(image: Option<Kind>, machine: &Machine, store: &StoreFindi
         Some(Kind::Interpreted) => say("executable-pages", "tools run about 25 times slower, in the interpreter"),
         Some(Kind::Bounded) => say(
             "address-space",
-            "a call takes some 30 µs longer, because no cells are kept ready: that needs 20 GiB of addresses (not of memory)",
+            "tools run about 1.6 times as long, and a call takes some 30 µs longer: cells that are kept ready, without bounds \
+             checks, need 20 GiB of addresses (not of memory)",
         ),
         Some(Kind::Roomy) if !machine.pagemap_scan => say(
             "pagemap-scan",
