@@ -5,19 +5,29 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use serde_json::Value;
-use similar::TextDiff;
 
 /// How many lines of a difference are shown.
 const LINES: usize = 60;
 /// How many lines around a change are shown.
-const AROUND: usize = 3;
+const AROUND: u32 = 3;
 
 /// The unified difference of two texts of a file.
 #[must_use]
 pub fn unified(path: &str, before: &str, after: &str) -> String {
-    let diff = TextDiff::from_lines(before, after);
-    diff.unified_diff().context_radius(AROUND).header(path, path).to_string()
+    let hunks = hunks(before, after);
+    if hunks.is_empty() { hunks } else { format!("--- {path}\n+++ {path}\n{hunks}") }
+}
+
+/// What is different, line by line, with some lines around it.
+fn hunks(before: &str, after: &str) -> String {
+    let input = InternedInput::new(before, after);
+    let mut diff = Diff::compute(Algorithm::Histogram, &input);
+    diff.postprocess_lines(&input);
+    let mut config = UnifiedDiffConfig::default();
+    config.context_len(AROUND);
+    diff.unified_diff(&BasicLineDiffPrinter(&input.interner), config, &input).to_string()
 }
 
 /// The difference of two values, a line each: `- ` is expected, `+ ` is what came.
@@ -28,8 +38,7 @@ pub(crate) fn of_values(expected: &Value, actual: &Value) -> String {
 /// The same of texts.
 pub(crate) fn of_texts(expected: &str, actual: &str) -> String {
     let (expected, actual) = (format!("{expected}\n"), format!("{actual}\n"));
-    let diff = TextDiff::from_lines(expected.as_str(), actual.as_str());
-    let text = diff.unified_diff().context_radius(AROUND).missing_newline_hint(false).to_string();
+    let text = hunks(&expected, &actual);
     // The numbers of lines of a value that is written nowhere say nothing.
     let lines: Vec<&str> = text.lines().map(|line| if line.starts_with("@@") { "…" } else { line }).collect();
     let lines = if lines.first() == Some(&"…") { &lines[1..] } else { &lines[..] };
