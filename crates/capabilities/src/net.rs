@@ -19,6 +19,7 @@ mod response;
 mod run;
 mod secret;
 mod tls;
+mod turns;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -4,7 +4,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use rustls::{ClientConfig, RootCertStore};
 use serde_json::{Value, json};
@@ -32,9 +34,9 @@ const FETCH_ALL: &str = "const execute = async ({ url, times }) => \
 
 pub(crate) fn measure(table: &mut Table) {
     table.section("what is outside of the cell");
-    let server = serve();
+    let server = Server::start();
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let toolbox = toolbox(folder.path(), server);
+    let toolbox = toolbox(folder.path(), server.at);
     for (name, what, targeted) in [
         ("function", "tools.call('nothing', {})", true),
         ("pair", "kv.get('k')", false),
@@ -57,10 +59,12 @@ pub(crate) fn measure(table: &mut Table) {
     }
     make(&toolbox, "fetch_all", FETCH_ALL, &json!({ "net": ["127.0.0.1"] }));
     let tls = trusting_nobody();
-    let (url, runtime) = (format!("http://{server}/"), Runtime::new().unwrap());
+    let (url, runtime) = (format!("http://{}/", server.at), Runtime::new().unwrap());
     let (mut ours, mut theirs) = (Series::default(), Series::default());
     for _ in 0..RUNS {
+        server.settle();
         ours.time(1, || run(&toolbox, "fetch_all", &json!({ "url": url, "times": FETCHES })));
+        server.settle();
         theirs.time(1, || runtime.block_on(alone(&url, &tls)));
     }
     let row = Row::new("100 requests side by side, beside the library alone", ours.median());
@@ -125,15 +129,37 @@ fn run(toolbox: &Toolbox, name: &str, params: &Value) {
 }
 
 /// A server that answers each request with a few bytes, and keeps connections open.
-fn serve() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let at = listener.local_addr().unwrap();
-    thread::spawn(move || {
-        for connection in listener.incoming() {
-            thread::spawn(move || answer(connection.unwrap()));
+struct Server {
+    at: SocketAddr,
+    /// How many connections are open.
+    open: Arc<AtomicUsize>,
+}
+
+impl Server {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (at, open) = (listener.local_addr().unwrap(), Arc::<AtomicUsize>::default());
+        let server = Self { at, open: open.clone() };
+        thread::spawn(move || {
+            for connection in listener.incoming() {
+                open.fetch_add(1, Ordering::SeqCst);
+                let open = open.clone();
+                thread::spawn(move || {
+                    answer(connection.unwrap());
+                    open.fetch_sub(1, Ordering::SeqCst);
+                });
+            }
+        });
+        server
+    }
+
+    /// Waits until nobody is connected. Both sides close their connections after they are done, and whoever is measured next
+    /// would pay for it.
+    fn settle(&self) {
+        while self.open.load(Ordering::SeqCst) > 0 {
+            thread::sleep(Duration::from_micros(200));
         }
-    });
-    at
+    }
 }
 
 fn answer(mut connection: TcpStream) {

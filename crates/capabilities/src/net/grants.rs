@@ -29,6 +29,13 @@ pub(super) struct Allowed<'a> {
     origin: String,
 }
 
+impl Allowed<'_> {
+    /// Where the request goes.
+    pub(super) fn origin(&self) -> &str {
+        &self.origin
+    }
+}
+
 impl Granted {
     pub(super) fn new(tool: String, mut grants: Vec<NetGrant>) -> Self {
         grants.sort_by_key(|grant| std::cmp::Reverse(grant.response_bytes));

@@ -13,6 +13,7 @@ use url::Url;
 use crate::failure::{Effects, Failure};
 use crate::net::fault;
 use crate::net::redact::{Redaction, Redactor};
+use crate::net::turns::Turn;
 
 /// The longest piece, in bytes.
 const PIECE: usize = 64 << 10;
@@ -41,11 +42,12 @@ pub(super) struct From {
     pub(super) origin: String,
     /// The most bytes of its body.
     pub(super) limit: u64,
+    pub(super) turn: Turn,
 }
 
 impl Response {
     pub(super) fn new(answer: reqwest::Response, from: From, redactor: &Arc<Redactor>) -> Self {
-        let From { mut url, redirected, origin, limit } = from;
+        let From { mut url, redirected, origin, limit, turn } = from;
         url.set_fragment(None);
         let status = answer.status();
         let phrase = match answer.extensions().get::<ReasonPhrase>() {
@@ -59,9 +61,9 @@ impl Response {
         let headers = headers.collect();
         // Fetch, "null body status".
         let empty = matches!(status.as_u16(), 101 | 103 | 204 | 205 | 304);
-        let source = if empty { Source::Ended } else { Source::Answer(Box::new(answer)) };
+        let (source, turn) = if empty { (Source::Ended, None) } else { (Source::Answer(Box::new(answer)), turn) };
         let redaction = Redaction::new(redactor.clone());
-        let body = Body { source, origin, limit, taken: 0, redaction, ready: Vec::new() };
+        let body = Body { source, origin, limit, taken: 0, redaction, ready: Vec::new(), turn };
         Self { status: status.as_u16(), status_text, url: redactor.text(url.as_str()), redirected, headers, body }
     }
 }
@@ -80,6 +82,8 @@ pub struct Body {
     redaction: Redaction,
     /// What can be handed on.
     ready: Vec<u8>,
+    /// Given back when nothing more comes.
+    turn: Turn,
 }
 
 enum Source {
@@ -106,12 +110,12 @@ impl Body {
                     Ok(Some(piece)) => self.take(&piece),
                     Ok(None) => {
                         self.ready = self.redaction.end();
-                        self.source = Source::Ended;
+                        self.end(Source::Ended);
                     }
                     Err(error) => {
                         let failure = fault::broken(&error, &self.origin);
                         let message = self.redaction.redactor().text(&failure.message);
-                        self.source = Source::Failed(Failure { message, ..failure });
+                        self.end(Source::Failed(Failure { message, ..failure }));
                     }
                 },
             }
@@ -129,7 +133,13 @@ impl Body {
             self.redaction.redactor().text(&self.origin),
             self.limit
         );
-        self.source = Source::Failed(fault::quota("net-response-too-large", message).with(Effects::Committed));
+        self.end(Source::Failed(fault::quota("net-response-too-large", message).with(Effects::Committed)));
+    }
+
+    /// Ends the transfer: it is somebody else's turn.
+    fn end(&mut self, source: Source) {
+        self.source = source;
+        drop(self.turn.take());
     }
 }
 

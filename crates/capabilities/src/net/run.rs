@@ -16,6 +16,7 @@ use crate::net::redirect;
 use crate::net::request::{Asked, Request};
 use crate::net::response::{From, Response};
 use crate::net::secret::Secrets;
+use crate::net::turns::{Turn, Turns};
 use crate::net::{RunNet, Shared};
 
 /// What one run makes its requests by. It is shared by all of them, and they may be under way at once.
@@ -27,6 +28,15 @@ pub struct NetRun {
     /// Made for the first request. None if the values are too long to be looked for, in which case no request is made.
     redactor: OnceLock<Option<Arc<Redactor>>>,
     clients: Clients,
+    turns: Turns,
+}
+
+/// A request that was answered.
+struct Sent {
+    answer: reqwest::Response,
+    /// How much of its answer may be read.
+    limit: u64,
+    turn: Turn,
 }
 
 impl NetRun {
@@ -34,10 +44,20 @@ impl NetRun {
         let RunNet { tool, run, grants, secrets } = run;
         let secrets = Secrets::new(secrets);
         let granted = Granted::new(tool, grants);
-        Self { shared, run, granted, secrets, redactor: OnceLock::new(), clients: Clients::new() }
+        Self {
+            shared,
+            run,
+            granted,
+            secrets,
+            redactor: OnceLock::new(),
+            clients: Clients::new(),
+            turns: Turns::default(),
+        }
     }
 
     /// Makes a request, and waits for the head of its answer. Dropping the future ends the request.
+    ///
+    /// While 16 requests to an origin are under way, the next one waits for one of them, for 2 ms at most.
     ///
     /// The number of the operation makes the idempotency key of a request that changes something. There is no time limit but
     /// for the connection: the run has a deadline.
@@ -68,11 +88,11 @@ impl NetRun {
                 let effects = failure.effects.max(done);
                 failure.with(effects)
             };
-            let (answer, limit) = self.send(&hop).await.map_err(known)?;
+            let sent = self.send(&hop).await.map_err(known)?;
             done = Effects::Committed;
-            let next = redirect::next(&hop, &answer, redirect, &self.secrets, redactor);
+            let next = redirect::next(&hop, &sent.answer, redirect, &self.secrets, redactor);
             let Some(next) = next.map_err(|failure| failure.with(done))? else {
-                return Ok(answered(hop, answer, limit, redactor));
+                return Ok(answered(hop, sent, redactor));
             };
             hop = next;
         }
@@ -80,20 +100,23 @@ impl NetRun {
         Err(type_error("net-redirect", message).with(done))
     }
 
-    /// Sends one request; says how much of its answer may be read.
-    async fn send(&self, hop: &Hop) -> Result<(reqwest::Response, u64), Failure> {
+    /// Sends one request.
+    async fn send(&self, hop: &Hop) -> Result<Sent, Failure> {
         let allowed = self.granted.allow(&hop.url, hop.method)?;
         let request = hop.fill(&self.secrets)?;
         let body = request.body().and_then(reqwest::Body::as_bytes).map_or(0, <[u8]>::len);
         let client = self.clients.reaching(allowed.reach.clone(), &self.shared).await?;
+        let turn = self.turns.wait(allowed.origin()).await;
         let limit = self.granted.admit(&allowed, body as u64, &self.shared.rates)?;
         let answer = client.execute(request).await;
-        Ok((answer.map_err(|error| fault::unanswered(&error, &origin(&hop.url)))?, limit))
+        let answer = answer.map_err(|error| fault::unanswered(&error, &origin(&hop.url)))?;
+        Ok(Sent { answer, limit, turn })
     }
 }
 
-fn answered(hop: Hop, answer: reqwest::Response, limit: u64, redactor: &Arc<Redactor>) -> Response {
-    let from = From { origin: origin(&hop.url), redirected: hop.author == Author::Server, url: hop.url, limit };
+fn answered(hop: Hop, sent: Sent, redactor: &Arc<Redactor>) -> Response {
+    let Sent { answer, limit, turn } = sent;
+    let from = From { origin: origin(&hop.url), redirected: hop.author == Author::Server, url: hop.url, limit, turn };
     Response::new(answer, from, redactor)
 }
 

@@ -3,9 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
+use tokio::io::AsyncWriteExt;
 use toolcell_capabilities::Effects;
 
-use crate::world::{Names, Server, answer, failure, get, granting, granting_with, lead, local, net, start, text};
+use crate::world::{
+    Names, Raw, Server, answer, failure, get, granting, granting_with, lead, local, net, read_head, start, text,
+};
 
 #[tokio::test]
 async fn a_run_makes_so_many_requests_and_redirects_count() {
@@ -117,4 +120,28 @@ async fn connections_are_used_again_within_a_run_and_by_no_other() {
         }
         assert_eq!(server.connections(), runs);
     }
+}
+
+#[tokio::test]
+async fn requests_that_are_answered_only_together_all_get_there() {
+    const TOGETHER: usize = 40;
+    let server = Raw::start().await;
+    let run = std::sync::Arc::new(local(server.port, &["a.test"]));
+    let url = format!("http://a.test:{}/", server.port);
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..TOGETHER {
+        let (run, url) = (run.clone(), url.clone());
+        tasks.spawn(async move { text(&run, get(&url)).await });
+    }
+    let mut streams = Vec::new();
+    for _ in 0..TOGETHER {
+        let mut stream = server.accept().await;
+        read_head(&mut stream).await.unwrap();
+        streams.push(stream);
+    }
+    for stream in &mut streams {
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nhere").await.unwrap();
+    }
+    let answers = tasks.join_all().await;
+    assert!(answers.len() == TOGETHER && answers.iter().all(|(_, body)| body == "here"));
 }
