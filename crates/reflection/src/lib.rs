@@ -1,6 +1,6 @@
 //! When a tool is worth making: pure functions over values.
 //!
-//! Reading order: `words` takes a text apart, whatever its script; `reading` says which sentence a word stands in;
+//! Reading order: `words` takes a text apart, whatever its script (`dictionary` knows those without blanks); `reading` says which sentence a word stands in;
 //! `lexicon` knows what words say, `mention` whether it is meant; `operation` counts what was the same; `features` and
 //! `score` weigh it all; `known` looks at what is stored; `reflect` decides, and `reason` says why. `proposal` makes the tool
 //! that is worth making. `terms` is what a search index keeps.
@@ -8,12 +8,14 @@
 //! Invariant: nothing here touches a clock, a file, the environment, a thread or a random number, and no text that was
 //! handed in is ever more than evidence.
 
+mod dictionary;
 mod evidence;
 mod features;
 mod known;
 mod lexicon;
 mod mention;
 mod operation;
+mod packed;
 mod proposal;
 mod reading;
 mod reason;

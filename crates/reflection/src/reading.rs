@@ -3,9 +3,7 @@
 //! Invariant: every place in the normalised text leads back to a place in the text as it was handed in, so that evidence
 //! is told in the author's own words. What is quoted is marked: it is mentioned, not meant.
 
-use icu_segmenter::WordSegmenter;
-use icu_segmenter::options::WordBreakInvariantOptions;
-
+use crate::dictionary::segmenter;
 use crate::words::{Folded, folded};
 
 /// A word of a task, and where it stands.
@@ -137,7 +135,7 @@ fn tokens(text: &str) -> Vec<Token> {
         let behind = marked.partition_point(|(start, _)| *start <= place);
         behind > 0 && place < marked[behind - 1].1
     };
-    let segmenter = WordSegmenter::new_dictionary(WordBreakInvariantOptions::default());
+    let segmenter = segmenter();
     let (mut start, mut sentence, mut part) = (0, 0, 0);
     let mut tokens: Vec<Token> = Vec::new();
     for (end, kind) in segmenter.segment_str(text).iter_with_word_type() {

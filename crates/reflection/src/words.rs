@@ -3,10 +3,10 @@
 //! Invariant: a word is what Unicode's rules (UAX #29) and, for scripts without blanks, ICU's dictionary say, so that
 //! `checkout` has no `check` in it and `変換する` has a `変換`. The time grows with the text, of which a bounded part is read.
 
-use icu_segmenter::WordSegmenter;
-use icu_segmenter::options::WordBreakInvariantOptions;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
+
+use crate::dictionary::segmenter;
 
 /// How much of a text is read from its beginning, in bytes: what it is about is said there,
 const HEAD_LIMIT: usize = 12 * 1024;
@@ -36,7 +36,7 @@ pub struct Word {
 pub fn words(text: &str) -> Vec<Word> {
     let folded = folded(text);
     let text = folded.text();
-    let segmenter = WordSegmenter::new_dictionary(WordBreakInvariantOptions::default());
+    let segmenter = segmenter();
     let mut start = 0;
     let mut words = Vec::new();
     for (end, kind) in segmenter.segment_str(text).iter_with_word_type() {

@@ -1,0 +1,50 @@
+//! Packs ICU's dictionaries: that saves one of their three megabytes, and few processes read them.
+
+#![expect(clippy::disallowed_methods, clippy::expect_used, clippy::panic, reason = "a build script has no callers")]
+
+#[path = "src/packed.rs"]
+mod packed;
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+
+use icu_provider::prelude::*;
+use icu_segmenter::provider::{Baked, DictionaryBreakData, SegmenterDictionaryAutoV2, SegmenterDictionaryExtendedV2};
+use packed::{Alphabetic, Packed};
+
+/// The highest level there is: it takes seconds here, and makes unpacking no slower.
+const LEVEL: i32 = 22;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/packed.rs");
+    let chinese_and_japanese = load::<SegmenterDictionaryAutoV2>("cjdict");
+    let DictionaryBreakData::Char16Trie(words) = chinese_and_japanese.get() else { panic!("it is another trie") };
+    let alphabetic: Vec<_> = ["burmesedict", "khmerdict", "laodict", "thaidict"]
+        .into_iter()
+        .map(|name| (name, load::<SegmenterDictionaryExtendedV2>(name)))
+        .collect();
+    let alphabetic = alphabetic.iter().map(|(name, dictionary)| {
+        let DictionaryBreakData::ZeroTrie { alphabet, trie } = dictionary.get() else { panic!("it is another trie") };
+        Alphabetic { name, alphabet: alphabet.get_inversion_list_vec(), trie: trie.store.as_bytes() }
+    });
+    let packed = Packed { chinese_and_japanese: words.data.as_bytes(), alphabetic: alphabetic.collect() };
+    let bytes = postcard::to_allocvec(&packed).expect("bytes and numbers can be written");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    let packed = zstd::bulk::compress(&bytes, LEVEL).expect("there is memory enough");
+    fs::write(out.join("dictionaries.zst"), packed).expect("OUT_DIR is writable");
+    println!("cargo::rustc-env=TOOLCELL_DICTIONARY_BYTES={}", bytes.len());
+}
+
+/// A dictionary, as it comes with the library.
+fn load<M>(name: &str) -> DataPayload<M>
+where
+    M: DataMarker,
+    Baked: DataProvider<M>,
+{
+    let id =
+        DataIdentifierBorrowed::for_marker_attributes(DataMarkerAttributes::try_from_str(name).expect("it is one"));
+    let found = Baked.load(DataRequest { id, ..DataRequest::default() });
+    found.expect("the dictionary comes with the library").payload
+}
