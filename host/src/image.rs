@@ -154,9 +154,14 @@ impl Verified<'_> {
     }
 }
 
+/// Whether memories and stacks are kept ready for the instances of an image.
+pub(crate) const fn is_pooled(kind: Kind) -> bool {
+    matches!(kind, Kind::Roomy)
+}
+
 /// Where the instances of an image come from.
 pub(crate) fn strategy(kind: Kind, slots: usize) -> InstanceAllocationStrategy {
-    if kind != Kind::Roomy {
+    if !is_pooled(kind) {
         return InstanceAllocationStrategy::OnDemand;
     }
     let slots = u32::try_from(slots).unwrap_or(u32::MAX);

@@ -13,10 +13,11 @@ use wasmtime::{
 };
 
 use crate::error::{CallError, StartError};
-use crate::image::{FRESH, FRESH_FROM};
+use crate::image::{FRESH, FRESH_FROM, is_pooled};
 use crate::link::{self, Ended, Inside};
 use crate::outcome::Stop;
 use crate::touched;
+use crate::tunables::Kind;
 use crate::until::Until;
 
 /// Fuel after which a call pauses and looks whether it has to end: about 0.1 ms of native code, 2.5 ms of interpreted
@@ -36,6 +37,7 @@ pub(crate) struct Guest {
     pub(crate) engine: Engine,
     pre: InstancePre<Inside>,
     exports: Exports,
+    kind: Kind,
 }
 
 /// Where each export is, so that no call looks one up by name.
@@ -60,7 +62,7 @@ pub(crate) enum Verb {
 
 impl Guest {
     /// Links the module and checks that it speaks this host's version of the protocol.
-    pub(crate) fn new(engine: Engine, module: &Module) -> Result<Self, Unusable> {
+    pub(crate) fn new(kind: Kind, engine: Engine, module: &Module) -> Result<Self, Unusable> {
         let pre = link::linker(&engine)?.instantiate_pre(module)?;
         let export = |name: &str| {
             module.get_export_index(name).ok_or_else(|| wasmtime::format_err!("the guest exports no `{name}`"))
@@ -74,7 +76,7 @@ impl Guest {
             call: export("call")?,
             resume: export("resume")?,
         };
-        let guest = Self { engine, pre, exports };
+        let guest = Self { engine, pre, exports, kind };
         let version = guest.version()?;
         if version != toolcell_protocol::ABI_VERSION {
             let host = toolcell_protocol::ABI_VERSION;
@@ -102,7 +104,11 @@ impl Guest {
         store.limiter(|inside| inside);
         store.set_epoch_deadline(NEVER);
         let cell = self.pre.instantiate(&mut store).and_then(|instance| Cell::new(store, instance, &self.exports));
-        cell.map_err(no_instance)
+        let mut cell = cell.map_err(no_instance)?;
+        if !is_pooled(self.kind) {
+            cell.take_stack().map_err(no_instance)?;
+        }
+        Ok(cell)
     }
 }
 
@@ -167,6 +173,17 @@ impl<'a> Cell<'a> {
         let buffer = buffer.typed(&store)?;
         store.fuel_async_yield_interval(Some(SLICE))?;
         Ok(Self { store, instance, memory, stack_pointer, buffer, exports, epochs: None })
+    }
+
+    /// Takes the stack that the guest runs on, which a machine may have no room for: that is known before the call begins.
+    fn take_stack(&mut self) -> wasmtime::Result<()> {
+        // Wasmtime takes it for the first function that is called, here the smallest there is, and keeps it for the others.
+        self.store.set_fuel(1_000)?;
+        let until = self.store.data().until.clone();
+        let version = self.instance.get_typed_func::<(), u32>(&mut self.store, "abi_version")?;
+        let taken = drive(version.call_async(&mut self.store, ()), &until, None);
+        taken.map_err(|error| error.context("there is no room for its stack"))?;
+        self.store.set_fuel(0)
     }
 
     pub(crate) fn inside(&mut self) -> &mut Inside {

@@ -172,7 +172,7 @@ impl Sandbox {
             let verified = image.verify().map_err(|error| error.to_string())?;
             let guest = verified.load(InstanceAllocationStrategy::OnDemand).map_err(Unusable::Here);
             drop(image);
-            guest.and_then(|(engine, module)| Guest::new(engine, &module)).map_err(|error| match error {
+            guest.and_then(|(engine, module)| Guest::new(Kind::Bounded, engine, &module)).map_err(|error| match error {
                 Unusable::Here(error) => format!("{error:#}"),
                 Unusable::Refused(error) => error.to_string(),
             })

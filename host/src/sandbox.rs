@@ -199,7 +199,7 @@ impl Sandbox {
         for kind in &config.images {
             // An image that was unpacked is given back here: a machine with few addresses needs them for the guest.
             let loaded = Image::of(*kind).verify()?.load(strategy(*kind, config.slots)).map_err(Unusable::Here);
-            match loaded.and_then(|(engine, module)| Guest::new(engine, &module)) {
+            match loaded.and_then(|(engine, module)| Guest::new(*kind, engine, &module)) {
                 Ok(guest) => {
                     let slots = Slots::new(config.slots);
                     tracing::debug!(image = kind.name(), slots = config.slots, "sandbox started");

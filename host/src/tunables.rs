@@ -30,7 +30,7 @@ pub enum Kind {
     Roomy,
     /// Native code with bounds checks: executable pages, and as much address space as memory.
     Bounded,
-    /// Byte code for Wasmtime's interpreter: no executable pages, about 25 times slower.
+    /// Byte code for Wasmtime's interpreter: no executable pages, about 30 times slower.
     Interpreted,
 }
 

@@ -98,7 +98,7 @@ fn not_a_number_has_one_bit_pattern() {
 
 #[test]
 fn attacks_burn_the_same_fuel_on_all_images() {
-    // Those of a small budget: the interpreter is 25 times slower.
+    // Those of a small budget: the interpreter is 30 times slower.
     let small: Vec<PathBuf> = files("fixtures/hostile", "js")
         .into_iter()
         .filter(|path| read(path).starts_with("// expect: returned") && !read(path).contains("\n// params"))

@@ -143,7 +143,32 @@ fn without_executable_pages_the_same_comes_out_and_doctor_says_what_that_costs()
     assert_eq!((&doctor["image"], &doctor["works"]), (&json!("interpreted"), &json!(true)));
     assert_eq!(doctor["passed_over"].as_array().unwrap().len(), 2);
     let first = &doctor["missing"][0];
-    assert!(first["what"] == "executable-pages" && first["cost"].as_str().unwrap().contains("25 times"), "{first}");
+    assert!(first["what"] == "executable-pages" && first["cost"].as_str().unwrap().contains("30 times"), "{first}");
+}
+
+#[test]
+fn a_call_that_the_machine_has_no_room_for_is_the_machines_fault() {
+    let toolcell = std::path::Path::new(env!("CARGO_BIN_EXE_clerk")).parent().unwrap().join("toolcell");
+    let mut ends = BTreeSet::new();
+    // Below that, the program itself has hardly room.
+    for kibibytes in (100_000..=300_000).step_by(10_000) {
+        let mut shell = Command::new("bash");
+        shell.arg("-c").arg(format!("ulimit -v {kibibytes}; exec \"$0\" --lang en exec -")).arg(&toolcell);
+        let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(b"export const execute = () => 42;").unwrap();
+        let done = child.wait_with_output().unwrap();
+        let text = said(&done);
+        let end = match done.status.code() {
+            Some(0) if text == "42\n" => "works",
+            Some(_) if text.contains("no image of the guest works") && text.contains("`ulimit -v`") => "no image",
+            Some(_) if text.contains("no room for its stack") && text.contains("more memory or address space") => {
+                "no stack"
+            }
+            _ => panic!("{kibibytes}: {:?}: {text}", done.status),
+        };
+        ends.insert(end);
+    }
+    assert_eq!(ends, BTreeSet::from(["no image", "no stack", "works"]));
 }
 
 #[test]

@@ -308,7 +308,7 @@ enum ImageName {
     Roomy,
     /// With bounds checks; as much address space as memory
     Bounded,
-    /// No executable pages; about 25 times slower
+    /// No executable pages; about 30 times slower
     Interpreted,
 }
 

@@ -175,7 +175,7 @@ fn print_text(findings: &Findings, streams: &mut Streams<'_>) -> std::io::Result
         let what = match kind {
             Kind::Roomy => "native code, no bounds checks, 4 GiB of address space a call",
             Kind::Bounded => "native code with bounds checks, as much address space as memory",
-            Kind::Interpreted => "interpreter, no executable pages, about 25 times slower",
+            Kind::Interpreted => "interpreter, no executable pages, about 30 times slower",
         };
         writeln!(out, "image          {} ({what})", kind.name())?;
     }

@@ -163,7 +163,7 @@ const HEADLINES: &[(&str, &str, &str, &str)] = &[
     ),
     ("too-many-operations", "同時操作数の上限に達しました", "too many operations at once", "并发操作数已达上限"),
     ("stack-overflow", "スタックの上限に達しました", "stack overflow", "栈溢出"),
-    ("crashed", "エンジンの内部エラーです", "the engine inside the cell failed", "沙箱内的引擎发生内部错误"),
-    ("worker-died", "実行プロセスが終了しました", "the process that ran the tool ended", "运行工具的进程已终止"),
+    ("crashed", "エンジンの内部エラーです", "internal error of the engine", "沙箱内的引擎发生内部错误"),
+    ("worker-died", "実行プロセスが終了しました", "the worker died", "运行工具的进程已终止"),
     ("no-worker", "隔離プロセスを起動できません", "no worker of the jail came up", "无法启动隔离进程"),
 ];

@@ -28,7 +28,7 @@ pub(super) fn missing(image: Option<Kind>, machine: &Machine, store: &StoreFindi
     let mut all = Vec::new();
     let mut say = |what, cost: &str| all.push(Missing { what, cost: cost.to_owned() });
     match image {
-        Some(Kind::Interpreted) => say("executable-pages", "tools run about 25 times slower, in the interpreter"),
+        Some(Kind::Interpreted) => say("executable-pages", "tools run about 30 times slower, in the interpreter"),
         Some(Kind::Bounded) => say(
             "address-space",
             "tools run about 1.6 times as long, and a call takes some 30 µs longer: cells that are kept ready, without bounds \

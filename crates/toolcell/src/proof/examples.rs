@@ -10,7 +10,7 @@ use super::{Check, Counterexample, Trial, Trying};
 use crate::claim::Returns;
 use crate::params::Args;
 
-/// The most fuel that a call on the interpreter may be expected to take: it takes some 25 times as long.
+/// The most fuel that a call on the interpreter may be expected to take: it takes some 30 times as long.
 const INTERPRETED_FUEL: u64 = 200_000_000;
 
 /// Parameters of an example, which passed the schema, and what came of them.
