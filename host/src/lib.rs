@@ -24,10 +24,10 @@ mod place;
 mod profile;
 mod sandbox;
 mod slots;
-mod streams;
 mod touched;
 mod tunables;
 mod until;
+mod wasi;
 
 pub use asleep::{Asleep, Called, WakeError};
 pub use budget::Budget;

@@ -1,8 +1,7 @@
 //! What the guest's imports are answered with. The list of them is a test (`tests/it/guest.rs`).
 //!
 //! Ours are `log`, `partial` and `seed`. Of WASI, Rust's standard library and QuickJS want ten functions: the clock
-//! is answered here, virtually; the streams beside it ([`streams`]); the rest by a wasmtime-wasi context that grants nothing, and
-//! which is made only when one of them is called, which a healthy guest does not do.
+//! is answered here, virtually; the others, most of which a healthy guest does not call, beside it ([`wasi`]).
 //!
 //! Invariant: nothing of the real world comes in here, neither time nor chance nor names, but for the readings of a clock that
 //! whoever runs the tool hands in, each of which is kept; and every byte that a function copies is bounded before it is copied.
@@ -12,22 +11,17 @@ use std::time::Duration;
 
 use toolcell_protocol::{IMPORT_MODULE, Level};
 use wasmtime::{Caller, Engine, Extern, Linker, ResourceLimiter, Result};
-use wasmtime_wasi::WasiCtxBuilder;
-use wasmtime_wasi::p1::{WasiP1Ctx, add_to_linker_sync};
-use wasmtime_wasi::random::Deterministic;
 
 use crate::outcome::{LogLine, Reading, Stop};
 use crate::profile::Sampler;
-use crate::streams;
 use crate::until::Until;
+use crate::wasi::{self, FAULT, SUCCESS, WASI};
 
 /// Fuel that the virtual clock counts as a nanosecond: about what a native image burns.
 const FUEL_PER_NANOSECOND: u64 = 10;
 
-/// WASI's number for the clock that counts from 1970, and its numbers for success and for a fault.
+/// WASI's number for the clock that counts from 1970.
 const REALTIME: i32 = 0;
-const SUCCESS: i32 = 0;
-const FAULT: i32 = 21;
 
 /// Gets partial results while a tool runs.
 pub type PartialSink = Arc<dyn Fn(&str) + Send + Sync>;
@@ -67,7 +61,6 @@ pub(crate) struct Inside {
     pub(crate) sampler: Option<Box<Sampler>>,
     /// What the guest's own code said when it failed.
     pub(crate) panic: Vec<u8>,
-    wasi: Option<WasiP1Ctx>,
 }
 
 impl Inside {
@@ -91,7 +84,6 @@ impl Inside {
             stop: None,
             sampler: None,
             panic: Vec::new(),
-            wasi: None,
         }
     }
 
@@ -134,14 +126,6 @@ impl Inside {
     pub(crate) fn panic_message(&self) -> Option<String> {
         (!self.panic.is_empty()).then(|| String::from_utf8_lossy(&self.panic).trim().to_owned())
     }
-
-    fn wasi(&mut self) -> &mut WasiP1Ctx {
-        self.wasi.get_or_insert_with(|| {
-            // Hash maps of the guest's own code are seeded from here, so it must not vary.
-            let chance = Deterministic::new(vec![0]);
-            WasiCtxBuilder::new().secure_random(chance).build_p1()
-        })
-    }
 }
 
 impl ResourceLimiter for Inside {
@@ -177,10 +161,8 @@ impl std::error::Error for Ended {}
 /// The answers to all imports of the guest.
 pub(crate) fn linker(engine: &Engine) -> Result<Linker<Inside>> {
     let mut linker = Linker::new(engine);
-    linker.allow_shadowing(true);
-    add_to_linker_sync(&mut linker, Inside::wasi)?;
-    streams::add_to(&mut linker)?;
-    linker.func_wrap("wasi_snapshot_preview1", "clock_time_get", clock_time_get)?;
+    wasi::add_to(&mut linker)?;
+    linker.func_wrap(WASI, "clock_time_get", clock_time_get)?;
     linker.func_wrap(IMPORT_MODULE, "log", log)?;
     linker.func_wrap(IMPORT_MODULE, "partial", partial)?;
     linker.func_wrap(IMPORT_MODULE, "seed", seed)?;

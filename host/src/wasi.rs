@@ -1,32 +1,60 @@
-//! The guest's streams, which lead nowhere but for what its own code says when it fails.
+//! What the guest imports of WASI's preview 1 but for the clock: streams that lead nowhere, except for what the guest's own code
+//! says when it fails; an environment without names; a source of chance that never varies; an end.
 //!
-//! They are answered here and not by wasmtime-wasi, which would start threads to wait with. Numbers are those of WASI's preview 1.
+//! They are these, and no context of wasmtime-wasi: that would bring all the others, of files, sockets and polls, into every
+//! process, and start threads to wait with.
 //!
 //! Invariant: what is kept is bounded, and nothing waits.
 
 use wasmtime::{Caller, Extern, Linker, Result};
+use wasmtime_wasi::{Deterministic, I32Exit, Rng as _};
 
 use crate::link::Inside;
+
+/// The name that WASI's preview 1 is imported under.
+pub(crate) const WASI: &str = "wasi_snapshot_preview1";
+
+/// WASI's numbers for success, for a descriptor that is none, and for a fault.
+pub(crate) const SUCCESS: i32 = 0;
+pub(crate) const FAULT: i32 = 21;
+const NO_SUCH: i32 = 8;
 
 /// What the guest's own panic message may have, in bytes.
 const PANIC_BYTES: usize = 4096;
 /// How many pieces of a text are looked at until one is found that is not empty.
 const PIECES: usize = 16;
 
-const WASI: &str = "wasi_snapshot_preview1";
 const OUTPUT: i32 = 1;
 const ERRORS: i32 = 2;
-const SUCCESS: i32 = 0;
-const NO_SUCH: i32 = 8;
-const FAULT: i32 = 21;
 
 pub(crate) fn add_to(linker: &mut Linker<Inside>) -> Result<()> {
+    linker.func_wrap(WASI, "environ_get", |_: i32, _: i32| SUCCESS)?;
+    linker.func_wrap(WASI, "environ_sizes_get", environ_sizes_get)?;
     linker.func_wrap(WASI, "fd_close", |_: i32| NO_SUCH)?;
     linker.func_wrap(WASI, "fd_fdstat_get", |_: i32, _: i32| NO_SUCH)?;
     linker.func_wrap(WASI, "fd_read", |_: i32, _: i32, _: i32, _: i32| NO_SUCH)?;
     linker.func_wrap(WASI, "fd_seek", |_: i32, _: i64, _: i32, _: i32| NO_SUCH)?;
     linker.func_wrap(WASI, "fd_write", fd_write)?;
+    linker.func_wrap(WASI, "proc_exit", |status: i32| -> Result<()> { Err(I32Exit(status).into()) })?;
+    linker.func_wrap(WASI, "random_get", random_get)?;
     Ok(())
+}
+
+/// Says that there are no variables, which take no bytes.
+fn environ_sizes_get(mut caller: Caller<'_, Inside>, count: i32, size: i32) -> i32 {
+    let Some(Extern::Memory(memory)) = caller.get_export("memory") else { return FAULT };
+    let none = 0_u32.to_le_bytes();
+    let written = [count, size].map(|at| memory.write(&mut caller, at.cast_unsigned() as usize, &none));
+    if written.iter().all(Result::is_ok) { SUCCESS } else { FAULT }
+}
+
+/// Hash maps of the guest's own code are seeded from here, so it must not vary.
+fn random_get(mut caller: Caller<'_, Inside>, at: i32, size: i32) -> i32 {
+    let Some(Extern::Memory(memory)) = caller.get_export("memory") else { return FAULT };
+    let (at, size) = (at.cast_unsigned() as usize, size.cast_unsigned() as usize);
+    let Some(bytes) = memory.data_mut(&mut caller).get_mut(at..at + size) else { return FAULT };
+    Deterministic::new(vec![0]).fill_bytes(bytes);
+    SUCCESS
 }
 
 /// Takes the first piece of a text that is not empty.
