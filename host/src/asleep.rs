@@ -14,10 +14,12 @@ use crate::budget::Budget;
 use crate::conversation::{End, MaySleep, Turn, wake};
 use crate::error::CallError;
 use crate::image::GUEST_DIGEST;
-use crate::instance::{Cell, Changes, LINE, fresh_line};
+use crate::image::fresh_line;
+use crate::instance::{Cell, Changes, LINE};
 use crate::json::Params;
+use crate::link::Inside;
 use crate::outcome::{LogLine, Outcome, Place, Reading, Report, Stop, Usage, Warning};
-use crate::sandbox::{Prepared, Run, Sandbox, Script, inside, never_began, report};
+use crate::sandbox::{Prepared, Run, Sandbox, Script, never_began, report};
 use crate::until::Until;
 
 /// The most memory that a call can have, in bytes: the ceiling of [`Budget::memory`].
@@ -338,7 +340,7 @@ impl Sandbox {
             Err(stop) => return Ok(Called::Ended(asleep.stopped(stop, started))),
         };
         let _slot = &attempt.slot;
-        let mut cell = self.guest.instantiate(inside(budget, run, &attempt.until))?;
+        let mut cell = self.guest.instantiate(Inside::of(budget, run, &attempt.until))?;
         asleep.restore(&mut cell, run).map_err(|error| CallError::NoInstance(format!("{error:#}")))?;
         let turn = wake::<MaySleep>(&mut cell, budget, run, &attempt.until);
         let Kept { load_fuel, took: before, .. } = asleep.kept;

@@ -9,9 +9,11 @@ use std::sync::LazyLock;
 
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
+use rustix::mm::{Advice, madvise};
 use wasmtime::{Engine, InstanceAllocationStrategy, Module, PoolingAllocationConfig};
 
 use crate::error::StartError;
+use crate::instance::LINE;
 use crate::slots::NESTED;
 use crate::tunables::{self, Kind};
 
@@ -27,6 +29,13 @@ pub(crate) static FRESH: LazyLock<Vec<u8>> = LazyLock::new(|| built::FRESH.unpac
 
 /// Where [`FRESH`] begins.
 pub(crate) use built::FRESH_FROM;
+
+/// A line of a fresh instance's memory.
+pub(crate) fn fresh_line(at: usize) -> &'static [u8] {
+    let line = at.checked_sub(FRESH_FROM).and_then(|at| FRESH.get(at..at + LINE));
+    // What the image does not reach is zero.
+    line.unwrap_or(&[0; LINE])
+}
 
 /// Bytes as they lie in the binary: one block behind a mark of `mark` bytes.
 struct Packed {
@@ -152,6 +161,16 @@ impl Verified<'_> {
         }
         Ok(file)
     }
+}
+
+/// Gives whole pages of an ended instance's memory back to the kernel: they are the image's again.
+pub(crate) fn give_back(pages: &mut [u8]) {
+    // Those that it does not take stay as they are.
+    // SAFETY: we alone have these pages, which are mapped privately: afterwards they read as the file they are mapped from, or as
+    // zero where there is none, and any bytes are a valid `[u8]`. Wasmtime expects nothing of the memory of an ended instance, and
+    // puts it in order before it is used again.
+    #[expect(unsafe_code, reason = "the kernel takes pages back by their addresses")]
+    let _ = unsafe { madvise(pages.as_mut_ptr().cast(), pages.len(), Advice::LinuxDontNeed) };
 }
 
 /// Whether memories and stacks are kept ready for the instances of an image.

@@ -13,10 +13,10 @@ use wasmtime::{
 };
 
 use crate::error::{CallError, StartError};
-use crate::image::{FRESH, FRESH_FROM, is_pooled};
+use crate::image::{fresh_line, is_pooled};
 use crate::link::{self, Ended, Inside};
 use crate::outcome::Stop;
-use crate::touched;
+use crate::touched::{self, Tidying};
 use crate::tunables::Kind;
 use crate::until::Until;
 
@@ -38,6 +38,7 @@ pub(crate) struct Guest {
     pre: InstancePre<Inside>,
     exports: Exports,
     kind: Kind,
+    tidying: Tidying,
 }
 
 /// Where each export is, so that no call looks one up by name.
@@ -76,7 +77,7 @@ impl Guest {
             call: export("call")?,
             resume: export("resume")?,
         };
-        let guest = Self { engine, pre, exports, kind };
+        let guest = Self { engine, pre, exports, kind, tidying: Tidying::default() };
         let version = guest.version()?;
         if version != toolcell_protocol::ABI_VERSION {
             let host = toolcell_protocol::ABI_VERSION;
@@ -109,6 +110,18 @@ impl Guest {
             cell.take_stack().map_err(no_instance)?;
         }
         Ok(cell)
+    }
+
+    /// Notes that an instance ends that scripts were evaluated in, which touches more pages than calls do.
+    pub(crate) fn evaluated(&self) {
+        self.tidying.begin_again();
+    }
+
+    /// Notes that a call ends, in this instance.
+    pub(crate) fn called(&self, cell: &mut Cell<'_>) {
+        if is_pooled(self.kind) && self.tidying.is_due() {
+            cell.tidy();
+        }
     }
 }
 
@@ -263,6 +276,15 @@ impl<'a> Cell<'a> {
         Ok(changes)
     }
 
+    /// Gives the pages back that this instance has of its slot's earlier ones, and has not changed: they would be put in order
+    /// again after each call. It is for an instance that has ended.
+    pub(crate) fn tidy(&mut self) {
+        let memory = self.memory.data_mut(&mut self.store);
+        touched::give_back(memory, |from, page| {
+            page.chunks_exact(LINE).zip((from..).step_by(LINE)).all(|(line, at)| line == fresh_line(at))
+        });
+    }
+
     /// Makes this fresh instance the one that the changes were taken from.
     pub(crate) fn restore(&mut self, changes: &Changes) -> wasmtime::Result<()> {
         let missing = changes.memory_bytes.saturating_sub(self.memory.data_size(&self.store));
@@ -346,13 +368,6 @@ impl<'a> Cell<'a> {
             }
         }
     }
-}
-
-/// A line of a fresh instance's memory.
-pub(crate) fn fresh_line(at: usize) -> &'static [u8] {
-    let line = at.checked_sub(FRESH_FROM).and_then(|at| FRESH.get(at..at + LINE));
-    // What the image does not reach is zero.
-    line.unwrap_or(&[0; LINE])
 }
 
 /// Runs a call into the guest, slice by slice, until it ends or has to.

@@ -12,8 +12,10 @@ use std::time::Duration;
 use toolcell_protocol::{IMPORT_MODULE, Level};
 use wasmtime::{Caller, Engine, Extern, Linker, ResourceLimiter, Result};
 
+use crate::budget::Budget;
 use crate::outcome::{LogLine, Reading, Stop};
 use crate::profile::Sampler;
+use crate::sandbox::Run;
 use crate::until::Until;
 use crate::wasi::{self, FAULT, SUCCESS, WASI};
 
@@ -85,6 +87,18 @@ impl Inside {
             sampler: None,
             panic: Vec::new(),
         }
+    }
+
+    /// What a run has within its budget.
+    pub(crate) fn of(budget: &Budget, run: &Run<'_>, until: &Until) -> Self {
+        let mut inside = Self::new(budget.memory, until.clone());
+        inside.console_limit = budget.console;
+        inside.partial = run.partial.cloned();
+        inside.partial_limit = budget.output;
+        inside.clock_nanoseconds = u64::try_from(run.started_at.as_nanos()).unwrap_or(u64::MAX);
+        inside.real_clock = run.clock.cloned();
+        inside.seed = run.seed;
+        inside
     }
 
     /// Adds the time of the fuel burned since it was last filled up, of which `left` is left.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::asleep::{CallSoFar, Rested};
 use crate::budget::Budget;
-use crate::conversation::{Awake, End, Patience, converse, describe, load};
+use crate::conversation::{Awake, End, Patience, Turn, converse, describe, load};
 use crate::error::{CallError, StartError};
 use crate::image::{Image, strategy};
 use crate::instance::{Cell, Changes, Guest, Unusable};
@@ -245,10 +245,11 @@ impl Sandbox {
             Err(stop) => return Ok(Loaded::Ended(never_began(stop, started))),
         };
         let _slot = &attempt.slot;
-        let mut cell = self.guest.instantiate(inside(budget, run, &attempt.until))?;
+        let mut cell = self.guest.instantiate(Inside::of(budget, run, &attempt.until))?;
         cell.refuel(budget.fuel)?;
 
         let loaded = load(&mut cell, script, budget, run).and_then(|()| describe(&mut cell));
+        self.guest.evaluated();
         let load_fuel = budget.fuel - cell.fuel_left();
         let manifest = match loaded {
             Ok(manifest) => manifest,
@@ -302,6 +303,9 @@ impl Sandbox {
         };
         let (mut cell, ended, load_fuel) = Self::begin(&self.guest, prepared, budget, run, &attempt)?;
         let turn = ended.and_then(|()| converse::<P>(&mut cell, params, budget, run, &attempt.until));
+        if !matches!(turn, Ok(Turn::Sleeps(_))) {
+            self.guest.called(&mut cell);
+        }
         CallSoFar::of(prepared, params, budget, load_fuel, started).rest(cell, turn, &attempt.until)
     }
 
@@ -313,7 +317,7 @@ impl Sandbox {
         run: &Run<'_>,
         attempt: &Attempt<'_>,
     ) -> Result<(Cell<'a>, Result<(), End>, u64), CallError> {
-        let mut cell = guest.instantiate(inside(budget, run, &attempt.until))?;
+        let mut cell = guest.instantiate(Inside::of(budget, run, &attempt.until))?;
         cell.refuel(budget.fuel)?;
 
         let mut load_fuel = prepared.load_fuel;
@@ -367,17 +371,6 @@ impl Sandbox {
 pub(crate) struct Attempt<'a> {
     pub(crate) slot: crate::slots::Slot<'a>,
     pub(crate) until: Until,
-}
-
-pub(crate) fn inside(budget: &Budget, run: &Run<'_>, until: &Until) -> Inside {
-    let mut inside = Inside::new(budget.memory, until.clone());
-    inside.console_limit = budget.console;
-    inside.partial = run.partial.cloned();
-    inside.partial_limit = budget.output;
-    inside.clock_nanoseconds = u64::try_from(run.started_at.as_nanos()).unwrap_or(u64::MAX);
-    inside.real_clock = run.clock.cloned();
-    inside.seed = run.seed;
-    inside
 }
 
 /// The report of a call that was ended before it had a slot.
