@@ -1,7 +1,7 @@
 # What can be done here. `make` shows this list.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lockdown dist dist-check deny examples budgets peers reflection jailed torture soak lint check guest prelude profile check-guest bench clean
+.PHONY: help demo test lockdown dist dist-check deny advisories fuzz fuzz-short examples budgets peers reflection jailed torture soak lint check guest prelude profile check-guest bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -32,6 +32,15 @@ dist-check: dist ## Build the release again in another folder: the same bytes mu
 
 deny: ## Check the licences, the bans and the sources of all that is linked
 	"$$(.ci/tool cargo-deny 0.20.2)" --config .deny.toml check bans licenses sources
+
+advisories: ## Hold all that is linked against a database of security advisories (TOOLCELL_ADVISORY_DB: a checkout of RustSec's advisory-db)
+	.ci/advisories
+
+fuzz: ## Fuzz what reads untrusted text, guided by coverage, for FUZZ_SECONDS each (10 minutes); FUZZ_TARGETS="policy receipt" chooses
+	.ci/fuzz long $${FUZZ_SECONDS:-600} $(FUZZ_TARGETS)
+
+fuzz-short: ## Fuzz it with mutations of the committed seeds, for a minute each
+	.ci/fuzz short
 
 reflection: ## Measure reflection on its labelled tasks, and draw precision and recall
 	cargo test --quiet --locked --package toolcell-reflection --test labelled -- --nocapture
@@ -71,6 +80,7 @@ profile: ## Gather the profile that the guest's QuickJS is compiled with (Debian
 check-guest: ## Build the guest again and compare: the committed one must come out, byte for byte
 	guest/build.sh guest/target/check.wasm
 	cmp guest/target/check.wasm guest/prebuilt/guest.wasm
+	.ci/guest-state > guest/prebuilt/REPRODUCED
 	@echo "the guest is reproduced: $$(cut -c1-16 guest/prebuilt/guest.wasm.b3)"
 
 bench: ## Measure, and print a table of ratios

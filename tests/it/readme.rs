@@ -1,7 +1,14 @@
 //! The commands of README.md come out as it says.
 
 use std::fmt::Write as _;
-use std::process::Command;
+use std::net::TcpListener;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 
 use crate::world::{read, root};
 
@@ -42,26 +49,83 @@ fn what_stands_for_anything_is_told_from_what_does_not() {
     assert!(!is("a\nb\n", "a\n") && !is("xa\n", "a\n") && !is("abd\n", "a…c\n"));
 }
 
-/// Runs a block in one shell, and compares what each command says on both streams.
+/// The port that README.md writes; each run of a block has a free one in its place.
+const README_PORT: &str = "8765";
+
+/// How long the commands of one block may take together.
+const BLOCK_TIMEOUT: Duration = Duration::from_secs(240);
+
+/// Names what a block of commands needs and this machine does not have.
+fn check_requirements() {
+    for program in ["bash", "python3"] {
+        let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        assert!(found.is_ok_and(|status| status.success()), "the commands of README.md need `{program}`: install it");
+    }
+}
+
+/// A TCP port of this machine that was free a moment ago.
+fn free_port() -> String {
+    TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port().to_string()
+}
+
+/// A shell in a process group of its own, which ends with this value, whatever the test does.
+struct Shell {
+    group: Pid,
+    ended: Receiver<()>,
+}
+
+impl Shell {
+    fn spawn(command: &mut Command) -> Self {
+        let mut child = command.process_group(0).stdin(Stdio::null()).spawn().unwrap();
+        let group = Pid::from_raw(i32::try_from(child.id()).unwrap());
+        let (sender, ended) = channel();
+        std::thread::spawn(move || {
+            let _ = child.wait();
+            let _ = sender.send(());
+        });
+        Self { group, ended }
+    }
+}
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        // Fails where the whole group has ended already.
+        let _ = killpg(self.group, Signal::SIGKILL);
+    }
+}
+
+/// Runs a block in one shell, and compares what each command prints on both streams.
 fn runs(section: &str) {
-    let commands = block(section);
+    check_requirements();
+    let port = free_port();
+    let commands: Vec<(String, String)> = block(section)
+        .into_iter()
+        .map(|(command, expected)| (command.replace(README_PORT, &port), expected.replace(README_PORT, &port)))
+        .collect();
     let folder = tempfile::tempdir().unwrap();
     let copied = Command::new("cp").arg("-r").arg(root().join("fixtures")).arg(folder.path()).status().unwrap();
     assert!(copied.success());
+    let policy = folder.path().join("fixtures/network/toolcell/toolcell.toml");
+    std::fs::write(&policy, std::fs::read_to_string(&policy).unwrap().replace(README_PORT, &port)).unwrap();
     let mut script = String::from("trap 'kill $(jobs -p) 2>/dev/null' EXIT\n");
     for (at, (command, _)) in commands.iter().enumerate() {
         writeln!(script, "{{ {command}\n}} > said.{at}.out 2> said.{at}.err").unwrap();
     }
     let binaries = std::path::Path::new(env!("CARGO_BIN_EXE_clerk")).parent().unwrap();
     let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap());
-    let mut shell = Command::new("bash");
-    shell.arg("-c").arg(&script).current_dir(folder.path()).env("PATH", path);
-    shell.env("TMPDIR", folder.path()).env("TOOLCELL_LANG", "en").output().unwrap();
+    let mut command = Command::new("bash");
+    command.arg("-c").arg(&script).current_dir(folder.path()).env("PATH", path);
+    command.env("TMPDIR", folder.path()).env("TOOLCELL_LANG", "en");
+    let shell = Shell::spawn(command.stdout(Stdio::null()).stderr(Stdio::null()));
+    let timed_out = shell.ended.recv_timeout(BLOCK_TIMEOUT).is_err();
     for (at, (command, expected)) in commands.iter().enumerate() {
-        let said = |stream: &str| std::fs::read_to_string(folder.path().join(format!("said.{at}.{stream}"))).unwrap();
-        let said = said("out") + &said("err");
+        let Ok(out) = std::fs::read_to_string(folder.path().join(format!("said.{at}.out"))) else {
+            panic!("$ {command}\nwas not reached within {BLOCK_TIMEOUT:?}");
+        };
+        let said = out + &std::fs::read_to_string(folder.path().join(format!("said.{at}.err"))).unwrap();
         assert!(is(&said, expected), "$ {command}\n{said}\nexpected:\n{expected}");
     }
+    assert!(!timed_out, "the last command did not end within {BLOCK_TIMEOUT:?}");
 }
 
 #[test]

@@ -7,6 +7,8 @@ mod address;
 mod client;
 mod fault;
 mod field;
+#[cfg(test)]
+mod fuzz;
 mod grants;
 mod hop;
 mod placeholder;

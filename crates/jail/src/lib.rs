@@ -29,6 +29,9 @@ mod lock;
 mod pipe;
 mod wire;
 
+#[cfg(test)]
+mod fuzz;
+
 pub use jail::{Jail, Loaded, Prepared};
 pub use lock::{Landlock, LockError, Walls, lock_in};
 pub use serve::serve_if_worker;

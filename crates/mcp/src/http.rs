@@ -10,6 +10,8 @@
 mod bearers;
 mod body;
 mod front;
+#[cfg(test)]
+mod fuzz;
 mod hosts;
 mod members;
 mod pages;

@@ -5,6 +5,8 @@
 //! nothing.
 #![expect(clippy::disallowed_types, reason = "what the client holds is files to this process")]
 
+#[cfg(test)]
+mod fuzz;
 mod lines;
 mod opening;
 
