@@ -117,7 +117,9 @@ mod tests {
 
     use super::*;
 
+    /// Polls once. The runtime lets a task take so many permits, and makes it wait then for no other reason.
     fn poll<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> Option<T> {
+        let future = pin!(tokio::task::unconstrained(future));
         match future.poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(value) => Some(value),
             Poll::Pending => None,

@@ -148,7 +148,8 @@ mod tests {
         let more: Vec<_> = (0..100).map(|_| connections.admit(address(2))).collect();
         assert!(!client.evicted().is_cancelled() && !quiet.evicted().is_cancelled());
         drop((flood, more, quiet, client));
-        assert_eq!((connections.book().count, connections.book().unknown.len()), (0, 0));
+        let book = connections.book();
+        assert_eq!((book.count, book.unknown.len()), (0, 0));
     }
 
     #[test]
