@@ -4,6 +4,8 @@ use std::fs;
 
 use crate::command_line::toolcell;
 use crate::command_line_policy::Place;
+#[cfg(target_os = "linux")]
+use crate::mcp::home::Home;
 
 #[test]
 fn shells_complete_commands_options_and_the_names_of_tools() {
@@ -38,4 +40,23 @@ fn man_prints_the_main_page_or_writes_all() {
         let text = fs::read_to_string(pages.join(page)).unwrap();
         assert!(text.contains(".SH SYNOPSIS"), "{page}: {text}");
     }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn output_on_a_full_disk_is_an_error_that_says_what_has_happened() {
+    let home = Home::new("");
+    fs::write(home.path("one.js"), "const execute = () => 'x'.repeat(10)\n").unwrap();
+    let source = home.path("one.js");
+    let source = source.to_str().unwrap();
+    let full = || fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for words in [&["create", source, "--description", "d"][..], &["run", "one"], &["--json", "run", "one"], &["list"]]
+    {
+        let output = home.writing_to(words, full());
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(5), "{words:?}: {errors}");
+        assert!(errors.contains("standard output cannot be written: no space is left"), "{words:?}: {errors}");
+        assert!(errors.contains("has happened"), "{words:?}: {errors}");
+    }
+    assert!(home.prints(&["list"]).contains("one"));
 }

@@ -14,6 +14,7 @@ mod web;
 mod approvals;
 mod ends;
 mod frames;
+mod hostile;
 mod operations;
 mod progress;
 mod published;

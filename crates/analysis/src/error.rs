@@ -31,6 +31,12 @@ pub enum Rejection {
         /// The longest source that can be tried, in bytes.
         limit: usize,
     },
+    /// The machine gives no thread to analyse a source on.
+    #[error("no thread can be started to analyse the source: {cause}")]
+    NoThread {
+        /// What the system said.
+        cause: String,
+    },
 }
 
 impl Rejection {
@@ -41,6 +47,7 @@ impl Rejection {
             Self::Syntax(_) => "syntax-error",
             Self::Unsupported(_) => "syntax-unsupported",
             Self::NoRoom { .. } => "source-too-large",
+            Self::NoThread { .. } => "no-threads",
         }
     }
 
@@ -51,6 +58,9 @@ impl Rejection {
             Self::Syntax(_) => "correct the source at this place",
             Self::Unsupported(_) => "write it as the message says",
             Self::NoRoom { .. } => "raise the limit on address space (`ulimit -v`), or split the tool",
+            Self::NoThread { .. } => {
+                "raise the limit on processes and threads (`ulimit -u`, `pids.max` of the control group), or end other processes"
+            }
         }
     }
 
@@ -59,7 +69,7 @@ impl Rejection {
     pub fn problems(&self) -> &[Problem] {
         match self {
             Self::Syntax(problems) | Self::Unsupported(problems) => problems,
-            Self::NoRoom { .. } => &[],
+            Self::NoRoom { .. } | Self::NoThread { .. } => &[],
         }
     }
 }

@@ -19,25 +19,28 @@ const LEFT: usize = 32 << 20;
 
 /// Runs `work` for a source of `len` bytes on a thread with enough stack.
 pub(crate) fn with_room<T: Send>(len: usize, work: impl FnOnce() -> T + Send) -> Result<T, Rejection> {
-    let done = enough_for(len).and_then(|size| {
-        std::thread::scope(|scope| {
-            let left = set_aside(LEFT)?;
-            let thread = std::thread::Builder::new().name("toolcell-analysis".to_owned()).stack_size(size);
-            let run = move || {
-                drop(left);
-                work()
-            };
-            thread.spawn_scoped(scope, run).ok().map(std::thread::ScopedJoinHandle::join)
-        })
-    });
-    match done {
-        Some(Ok(value)) => Ok(value),
-        Some(Err(panic)) => std::panic::resume_unwind(panic),
-        None => {
-            let smaller = STACKS.map(|mib| (mib << 20) / STACK_BYTES).into_iter().rfind(|limit| *limit < len);
-            Err(Rejection::NoRoom { limit: smaller.unwrap_or(0) })
-        }
-    }
+    let no_room = || {
+        let smaller = STACKS.map(|mib| (mib << 20) / STACK_BYTES).into_iter().rfind(|limit| *limit < len);
+        Rejection::NoRoom { limit: smaller.unwrap_or(0) }
+    };
+    let size = enough_for(len).ok_or_else(no_room)?;
+    let joined = std::thread::scope(|scope| {
+        let left = set_aside(LEFT).ok_or_else(no_room)?;
+        let thread = std::thread::Builder::new().name("toolcell-analysis".to_owned()).stack_size(size);
+        let run = move || {
+            drop(left);
+            work()
+        };
+        let spawned = thread.spawn_scoped(scope, run).map_err(|error| {
+            // The system says the same (EAGAIN) where there is no room for a stack and where there may be no more threads.
+            match std::thread::Builder::new().spawn(|| ()) {
+                Ok(_) => no_room(),
+                Err(_) => Rejection::NoThread { cause: error.to_string() },
+            }
+        })?;
+        Ok(spawned.join())
+    })?;
+    joined.map_err(|panic| std::panic::resume_unwind(panic))
 }
 
 /// The size of the smallest stack that is enough for a source of `len` bytes.

@@ -49,7 +49,7 @@ pub(crate) enum Failure {
     Typed { message: String, hint: &'static str },
     /// The person at the terminal broke it off.
     Interrupted,
-    /// Standard input or output failed.
+    /// Standard output cannot be written.
     Stream(std::io::Error),
 }
 
@@ -95,7 +95,8 @@ impl Failure {
             Self::Start(_) | Self::Exec(_) => Exit::Limit,
             // Whoever reads our output has gone: nothing is wrong.
             Self::Stream(error) if error.kind() == ErrorKind::BrokenPipe => Exit::Done,
-            Self::Stream(_) => Exit::Bug,
+            // What the machine does not give: a full disk, most of all.
+            Self::Stream(_) => Exit::Limit,
         }
     }
 
@@ -141,7 +142,12 @@ impl Failure {
             Self::Store(failure) => failure.hint.map(Cow::Borrowed),
             Self::Operation(operation) => Some(operation.hint()),
             Self::Typed { hint, .. } => Some((*hint).into()),
-            Self::Interrupted | Self::Stream(_) => None,
+            Self::Stream(_) => Some(
+                "what the command did has happened, and only its answer is lost: send the output where there is room, and look \
+                 (`toolcell list`, `toolcell audit`) before you do it again"
+                    .into(),
+            ),
+            Self::Interrupted => None,
         }
     }
 
@@ -164,7 +170,7 @@ impl Failure {
             Self::Operation(operation) => operation.message(),
             Self::Typed { message, .. } => message.clone(),
             Self::Interrupted => "nothing was changed".to_owned(),
-            Self::Stream(error) => reason(error),
+            Self::Stream(error) => format!("standard output cannot be written: {}", reason(error)),
         }
     }
 
@@ -188,7 +194,8 @@ impl Failure {
             return exit;
         }
         // Where even this cannot be written, the exit status still says that something failed.
-        let _ = if json {
+        let is_lost = matches!(self, Self::Stream(_));
+        let _ = if json && !is_lost {
             writeln!(streams.output, "{}", Answer::refused(None, self.body()).to_json())
         } else {
             self.print_text(lang, streams)
@@ -224,6 +231,7 @@ pub(crate) fn reason(error: &std::io::Error) -> String {
         ErrorKind::NotFound => "no such file".to_owned(),
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
         ErrorKind::IsADirectory => "is a directory".to_owned(),
+        ErrorKind::StorageFull => "no space is left".to_owned(),
         _ => error.to_string(),
     }
 }

@@ -240,7 +240,9 @@ where
         Command::Completions(completions) => completions::run(&completions, &mut streams),
         Command::Man(man) => man::run(&man, &mut streams),
     };
-    done.unwrap_or_else(|failure| failure.print(json, lang, &mut streams))
+    // What is still in a buffer would be lost at the end without a word.
+    let written = |exit| streams.output.flush().map(|()| exit).map_err(Failure::Stream);
+    done.and_then(written).unwrap_or_else(|failure| failure.print(json, lang, &mut streams))
 }
 
 impl From<std::io::Error> for Failure {

@@ -158,9 +158,8 @@ pub(crate) fn exit_of(code: &str) -> Exit {
         | "receipt-not-repeatable"
         | "receipt-too-large"
         | "store-owner" => Exit::Refused,
-        "tool-limit-reached" | "disk-full" | "store-busy" | "busy" | "no-instance" | "too-large-to-sleep" => {
-            Exit::Limit
-        }
+        "tool-limit-reached" | "disk-full" | "store-busy" | "busy" | "no-instance" | "no-threads"
+        | "too-large-to-sleep" => Exit::Limit,
         "tool-failed" => Exit::ToolFailed,
         "cancelled" => Exit::Interrupted,
         _ => Exit::Usage,

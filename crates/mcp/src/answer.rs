@@ -2,6 +2,8 @@
 //!
 //! Invariant: what failed has a stable code, and no value that a client could take for one.
 
+use std::time::Duration;
+
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -26,11 +28,13 @@ pub(crate) struct Failure {
     pub(crate) effects: Option<Effects>,
     /// What somebody has to settle before it can be otherwise.
     pub(crate) pending: Option<Value>,
+    /// When to try again, where that alone helps.
+    pub(crate) retry: Option<Duration>,
 }
 
 impl Failure {
     pub(crate) fn new(code: &'static str, text: String, hint: impl Into<String>) -> Self {
-        Self { code, text, hint: hint.into(), effects: None, pending: None }
+        Self { code, text, hint: hint.into(), effects: None, pending: None, retry: None }
     }
 
     /// A failure of the server's own, in the words of the contract.
@@ -57,7 +61,7 @@ pub(crate) fn done(operation: Operation, text: String, body: &impl Serialize) ->
 
 /// The answer of an operation that was not done.
 pub(crate) fn failed(failure: Failure) -> CallToolResult {
-    let Failure { code, text, hint, effects, pending } = failure;
+    let Failure { code, text, hint, effects, pending, retry } = failure;
     let mut told = format!("code: {code}");
     if !hint.is_empty() {
         told.push_str("\nhint: ");
@@ -71,6 +75,9 @@ pub(crate) fn failed(failure: Failure) -> CallToolResult {
             told.push_str("\neffects: ");
             told.push_str(effects.name());
         }
+    }
+    if let Some(retry) = retry {
+        error["retryAfterMs"] = json!(retry.as_millis());
     }
     if let Some(pending) = pending {
         error["pending"] = pending;

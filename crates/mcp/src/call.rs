@@ -4,6 +4,7 @@
 //! line in the log as well.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
@@ -12,41 +13,41 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CreateTaskResult, ElicitRequest, ElicitResult, ErrorData,
-    InputRequest, InputRequiredResult, JsonObject,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CreateTaskResult, ElicitRequest, ElicitRequestParams,
+    ElicitResult, ErrorData, InputRequest, InputRequiredResult, JsonObject, NumberOrString,
 };
 use rmcp::service::RequestContext;
-use rmcp::task_manager::{TaskContext, TaskExit, TaskOptions};
+use rmcp::task_manager::{TaskContext, TaskExit};
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
 use toolcell::gate::Waiting;
 use toolcell::{
     Answer, CreateError, CreateTool, DeleteError, DeleteTool, DeletedBody, Lang, ListTools, ListToolsError, Params,
-    Question, Ran, ReflectError, ReflectOnTask, RunError, RunTool, Toolbox, Wanted, deleted_text, read_request,
+    Question, Ran, ReflectError, ReflectOnTask, RequestError, RunError, RunTool, Toolbox, Wanted, deleted_text,
+    read_request,
 };
 use tracing::Instrument as _;
 
 use crate::answer::{self, Failure, done, failed};
 use crate::ask::{self, Asking, Meanwhile, Way};
 use crate::calls::UnderWay;
-use crate::handler::{is_stateless, principal};
+use crate::handler::{is_remote, is_stateless, principal};
 use crate::operation::{Operation, unknown};
 use crate::published;
+use crate::redact::Scope;
 use crate::run::{Around, GivenUp, Hears, Progress, run};
 use crate::seal::{Bound, SealError};
 use crate::server::Server;
 use crate::share::Full;
 use crate::telemetry::Watched;
-use crate::tenant::Tenant;
+use crate::tenant::{NotBegun, Patience, Tenant};
 
 /// What is longer than a client waits is a task, where the client knows tasks.
 const CLIENT_WAITS: Duration = Duration::from_mins(1);
-/// How many tasks of a principal are under way at most.
-const TASKS: usize = 64;
-/// For how long what came of a task can be asked for, in milliseconds.
-const KEPT: u64 = 10 * 60 * 1000;
-/// How often a client should look after a task, in milliseconds.
-const LOOK: u64 = 1_000;
+/// Arguments longer than this are read on a blocking thread, in bytes: the threads of the runtime are everybody's.
+const LONG: usize = 64 << 10;
+/// The longest token of progress that is sent back with each notice, in bytes.
+const TOKEN_LIMIT: usize = 256;
 /// How many questions one request may lead to.
 const QUESTIONS: usize = 8;
 /// The name of the one question of an answer.
@@ -67,8 +68,15 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let watched = Watched::begin(Operation::named(&request.name).map(Operation::name), &context);
-        let response = self.answered(request, context).instrument(watched.span.clone()).await;
+        let remote = is_remote(&context.extensions);
+        let mut response = self.answered(request, context).instrument(watched.span.clone()).await;
         watched.end(&response);
+        if remote {
+            match &mut response {
+                Ok(response) => self.redaction().response(response),
+                Err(error) => return Err(self.redaction().error(error.clone())),
+            }
+        }
         response
     }
 
@@ -107,56 +115,69 @@ async fn caught(
 }
 
 impl Call {
-    async fn answer(self, request: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
-        let arguments = request.arguments.as_ref();
-        let done = match Operation::named(&request.name) {
-            Some(Operation::Run) => match self.read::<RunTool>(Operation::Run, arguments).await {
+    async fn answer(self, mut request: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
+        let answered = match Operation::named(&request.name) {
+            Some(Operation::Run) => match self.read_run(request.arguments.as_ref()).await {
                 Ok(run) => return self.run(run, &request).await,
-                Err(failure) => Err(failure),
+                Err(result) => result,
             },
-            Some(Operation::Create) => self.create(arguments).await,
-            Some(Operation::List) => self.list(arguments).await,
-            Some(Operation::Delete) => self.delete(arguments).await,
-            Some(Operation::Reflect) => self.reflect(arguments).await,
+            Some(operation) => {
+                let arguments = request.arguments.take();
+                match operation {
+                    Operation::Create => self.verb(operation, arguments, create).await,
+                    Operation::List => self.verb(operation, arguments, list).await,
+                    Operation::Delete => self.verb(operation, arguments, delete).await,
+                    Operation::Reflect | Operation::Run => self.verb(operation, arguments, reflect).await,
+                }
+            }
             None => return self.published(request).await,
         };
-        Ok(done.unwrap_or_else(failed).into())
+        Ok(answered.into())
     }
 
-    async fn create(&self, arguments: Option<&JsonObject>) -> Result<CallToolResult, Failure> {
-        let (request, lang) = (self.read::<CreateTool>(Operation::Create, arguments).await?, self.lang());
-        let created = self.off_thread(move |toolbox| toolbox.create(&request)).await;
-        created
-            .map(|created| done(Operation::Create, created.to_text(lang), &created.body()))
-            .map_err(|error| failure(&error, lang))
+    /// Reads a request of a verb, does it and makes the answer, all of it in the turn of the principal.
+    async fn verb<T: DeserializeOwned + 'static>(
+        &self,
+        operation: Operation,
+        arguments: Option<JsonObject>,
+        act: fn(&Toolbox, &T, Lang) -> Result<CallToolResult, Failure>,
+    ) -> CallToolResult {
+        let lang = self.lang();
+        let done = self.in_turn(move |toolbox| {
+            let done =
+                read(toolbox, operation, arguments.as_ref(), lang).and_then(|request: T| act(toolbox, &request, lang));
+            done.unwrap_or_else(failed)
+        });
+        match done.await {
+            Ok(result) => result,
+            Err(error) => self.not_begun(error, Some(operation), None).await,
+        }
     }
 
-    async fn list(&self, arguments: Option<&JsonObject>) -> Result<CallToolResult, Failure> {
-        let (request, lang) = (self.read::<ListTools>(Operation::List, arguments).await?, self.lang());
-        let listed = self.off_thread(move |toolbox| toolbox.list(&request)).await;
-        listed
-            .map(|listed| done(Operation::List, listed.to_text(lang), &listed.body()))
-            .map_err(|error| failure(&error, lang))
-    }
-
-    async fn delete(&self, arguments: Option<&JsonObject>) -> Result<CallToolResult, Failure> {
-        let (request, lang) = (self.read::<DeleteTool>(Operation::Delete, arguments).await?, self.lang());
-        let deleted = self.off_thread(move |toolbox| toolbox.delete(&request)).await;
-        let step = deleted.map_err(|error| failure(&error, lang))?;
-        Ok(done(Operation::Delete, deleted_text(&step, lang), &DeletedBody::from(&step)))
-    }
-
-    async fn reflect(&self, arguments: Option<&JsonObject>) -> Result<CallToolResult, Failure> {
-        let (request, lang) = (self.read::<ReflectOnTask>(Operation::Reflect, arguments).await?, self.lang());
-        let reflected = self.off_thread(move |toolbox| toolbox.reflect(&request)).await;
-        let reflected = reflected.map_err(|error| failure(&error, lang))?;
-        Ok(done(Operation::Reflect, reflected.to_text(lang), &reflected.body()))
+    /// Reads a request for a run; gives the answer where it cannot be read.
+    async fn read_run(&self, arguments: Option<&JsonObject>) -> Result<RunTool, CallToolResult> {
+        let lang = self.lang();
+        if arguments.is_none_or(|arguments| !is_long(arguments))
+            && let Ok(run) = parsed(arguments)
+        {
+            return Ok(run);
+        }
+        let arguments = arguments.cloned();
+        let read = self.in_turn(move |toolbox| read(toolbox, Operation::Run, arguments.as_ref(), lang));
+        match read.await {
+            Ok(read) => read.map_err(failed),
+            Err(error) => Err(self.not_begun(error, Some(Operation::Run), None).await),
+        }
     }
 
     /// A tool that is none of the five: an approved one, or none.
     async fn published(self, request: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
         let (most, name) = (self.server.settings().publish, request.name.to_string());
-        let found = self.off_thread(move |toolbox| published::find(toolbox, &name, most).ok().flatten()).await;
+        let found = self.in_turn(move |toolbox| published::find(toolbox, &name, most).ok().flatten()).await;
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => return Ok(self.not_begun(error, Some(Operation::Run), Some(&request.name)).await.into()),
+        };
         let tool = found.and_then(|tool| published::named(&tool.name).map(str::to_owned));
         let Some(tool) = tool else {
             let message = unknown(&request.name);
@@ -182,11 +203,16 @@ impl Call {
             return Ok(self.into_task(request));
         }
         let (asking, meanwhile) = match self.asking(call).await {
-            Ok(Asking::After(meanwhile)) => (Asking::After(Arc::clone(&meanwhile)), Some(meanwhile)),
-            Ok(asking) => (asking, None),
-            Err(error) => return Err(self.foreign(&error, &request).await),
+            Ok(Ok(Asking::After(meanwhile))) => (Asking::After(Arc::clone(&meanwhile)), Some(meanwhile)),
+            Ok(Ok(asking)) => (asking, None),
+            Ok(Err(error)) => return Err(self.foreign(&error, &request).await),
+            Err(error) => {
+                let name = called(&request);
+                return Ok(self.not_begun(error, Some(Operation::Run), name.as_deref()).await.into());
+            }
         };
-        let token = self.context.meta.get_progress_token();
+        // A token comes back with each notice: a long one would be more than the notices.
+        let token = self.context.meta.get_progress_token().filter(|token| length(&token.0) <= TOKEN_LIMIT);
         let progress = token.map(|token| Progress::new(Hears::Client(self.context.peer.clone(), token)));
         let (settings, tenant) = (self.server.settings(), &*self.tenant);
         let name = called(&request);
@@ -207,11 +233,16 @@ impl Call {
         match ran {
             Ok(Ok(ran)) => answer::ran(&ran, lang),
             Ok(Err(error)) => failed(self.refused(&error)),
-            Err(full) => {
-                self.turned_away(Some(Operation::Run), name.as_deref(), Full::CODE, full.to_string()).await;
-                failed(Failure::ours(Full::CODE, &full.to_string(), Full::HINT, lang))
-            }
+            Err(full) => self.not_begun(full.into(), Some(Operation::Run), name.as_deref()).await,
         }
+    }
+
+    /// The answer of what had no turn. It is recorded as well.
+    async fn not_begun(&self, error: NotBegun, operation: Option<Operation>, tool: Option<&str>) -> CallToolResult {
+        self.turned_away(operation, tool, error.code(), error.to_string()).await;
+        let failure = Failure::ours(error.code(), &error.to_string(), error.hint(), self.lang());
+        let retry = matches!(error, NotBegun::Full(_)).then_some(Full::RETRY);
+        failed(Failure { retry, ..failure })
     }
 
     /// Why a run did not take place, and what settles it where it waits for somebody.
@@ -220,30 +251,45 @@ impl Call {
         failure.effects = Some(error.effects());
         let RunError::Denied(denial) = error else { return failure };
         if let Some(Waiting::Approval(tool)) = denial.waits() {
-            let place = self.tenant.toolbox.store().map(|store| store.path().display().to_string());
-            let place = place.map(|place| format!(" --dir '{place}'")).unwrap_or_default();
-            let command = format!("toolcell approvals grant {}{place}", tool.short());
+            let (id, mut command) = (tool.to_string(), format!("toolcell approvals grant {}", tool.short()));
+            if self.is_remote() {
+                // Where the store is on the host is nothing that a client of elsewhere is told.
+                let principal = &self.tenant.principal;
+                failure.hint = format!(
+                    "an operator of the server has to approve it first, in the store of `{principal}`: `{command}`; then run it again"
+                );
+                failure.pending = Some(json!({"toolId": id, "command": command, "principal": principal.as_str()}));
+                return failure;
+            }
+            if let Some(store) = self.tenant.toolbox.store() {
+                command.push_str(&format!(" --dir '{}'", store.path().display()));
+            }
             failure.hint = format!("somebody has to approve it first: `{command}`; then run it again");
-            failure.pending = Some(json!({"toolId": tool.to_string(), "command": command}));
+            failure.pending = Some(json!({"toolId": id, "command": command}));
         }
         failure
     }
 
     /// How somebody can be asked in this call, and what they have said to it already.
-    async fn asking(&self, call: &CallToolRequestParams) -> Result<Asking, SealError> {
+    async fn asking(&self, call: &CallToolRequestParams) -> Result<Result<Asking, SealError>, NotBegun> {
         let elicits = self.elicits();
         if !is_stateless(&self.context) {
-            return Ok(if elicits { Asking::Now(Way::Client(self.context.peer.clone())) } else { Asking::Nobody });
+            let way = || Asking::Now(Way::Client(self.context.peer.clone()));
+            return Ok(Ok(if elicits { way() } else { Asking::Nobody }));
         }
         let Some(state) = call.request_state.clone() else {
-            return Ok(if elicits { Asking::After(Meanwhile::knowing(BTreeMap::new())) } else { Asking::Nobody });
+            let after = || Asking::After(Meanwhile::knowing(BTreeMap::new()));
+            return Ok(Ok(if elicits { after() } else { Asking::Nobody }));
         };
         let (tenant, bound) = (Arc::clone(&self.tenant), self.bound(call));
-        let opened = self.off_thread(move |toolbox| {
+        let opened = self.in_turn(move |toolbox| {
             let store = toolbox.store().ok_or(SealError::Foreign)?;
             tenant.seal.open(store, &bound, &state, jiff::Timestamp::now())
         });
-        let carried = opened.await?;
+        let carried = match opened.await? {
+            Ok(carried) => carried,
+            Err(error) => return Ok(Err(error)),
+        };
         let response = call.input_responses.as_ref().and_then(|responses| responses.get(QUESTION)).cloned();
         let response = response.and_then(|response| serde_json::from_value::<ElicitResult>(response).ok());
         let mut said = carried.said;
@@ -251,9 +297,9 @@ impl Call {
             Some(Answer::Yes) => said.insert(carried.asked, true),
             Some(Answer::No { .. }) => said.insert(carried.asked, false),
             // Whoever breaks the question off is not asked again at once.
-            _ => return Ok(Asking::Nobody),
+            _ => return Ok(Ok(Asking::Nobody)),
         };
-        Ok(Asking::After(Meanwhile::knowing(said)))
+        Ok(Ok(Asking::After(Meanwhile::knowing(said))))
     }
 
     /// The answer that asks a question; none where nothing can be carried.
@@ -266,16 +312,22 @@ impl Call {
         if said.len() >= QUESTIONS {
             return None;
         }
-        let form = ask::form(question, self.lang());
+        let mut form = ask::form(question, self.lang());
+        if let ElicitRequestParams::FormElicitationParams { message, .. } = &mut form
+            && self.is_remote()
+        {
+            *message = self.server.redaction().text(message, Scope::Known).into_owned();
+        }
         let (tenant, bound, asked) = (Arc::clone(&self.tenant), self.bound(call), ask::hash(question));
         let lasts = self.server.settings().patience;
-        let sealed = self.off_thread(move |toolbox| {
+        let sealed = self.in_turn(move |toolbox| {
             let until = (jiff::Timestamp::now(), lasts);
             tenant.seal.close(toolbox.store()?, &bound, asked, said, until).ok()
         });
         let asked = InputRequest::Elicitation(ElicitRequest::new(form));
         let asks = BTreeMap::from([(QUESTION.to_owned(), asked)]);
-        Some(InputRequiredResult::new(Some(asks), Some(sealed.await?)).into())
+        let sealed = sealed.await.ok().flatten()?;
+        Some(InputRequiredResult::new(Some(asks), Some(sealed)).into())
     }
 
     /// What a state is bound to that is carried for a call.
@@ -299,15 +351,15 @@ impl Call {
 
     /// Begins a task, which goes on when the call has been answered.
     fn into_task(self, request: RunTool) -> CallToolResponse {
-        let tasks = self.tenant.tasks.clone();
-        if tasks.running_task_count() >= TASKS {
-            let message = format!("{TASKS} tasks are under way, which is the limit");
-            return failed(Failure::ours(Full::CODE, &message, Full::HINT, self.lang())).into();
+        let (tasks, lang) = (self.tenant.tasks.clone(), self.lang());
+        let timeout_ms = request.timeout_ms.unwrap_or_default();
+        match tasks.spawn(timeout_ms, move |task| self.in_task(request, task)) {
+            Ok(task) => CreateTaskResult::new(task).into(),
+            Err(full) => {
+                let failure = Failure::ours(Full::CODE, &full.to_string(), Full::HINT, lang);
+                failed(Failure { retry: Some(Full::RETRY), ..failure }).into()
+            }
         }
-        let lasts = request.timeout_ms.unwrap_or_default().saturating_add(KEPT);
-        let options = TaskOptions::new().with_ttl_ms(lasts).with_poll_interval_ms(LOOK);
-        let task = tasks.spawn(options, move |task| Box::pin(self.in_task(request, task)));
-        CreateTaskResult::new(task).into()
     }
 
     async fn in_task(self, request: RunTool, task: TaskContext) -> Result<CallToolResult, TaskExit> {
@@ -319,7 +371,11 @@ impl Call {
         if task.is_cancel_requested() {
             return Err(TaskExit::Cancelled);
         }
-        Ok(self.came_to(ran, name).await)
+        let mut result = self.came_to(ran, name).await;
+        if self.is_remote() {
+            self.server.redaction().result(&mut result);
+        }
+        Ok(result)
     }
 
     /// Whether the client can put a form to somebody.
@@ -334,34 +390,92 @@ impl Call {
         self.server.settings().lang
     }
 
-    /// Reads what an operation is given.
-    async fn read<T: DeserializeOwned>(
-        &self,
-        operation: Operation,
-        arguments: Option<&JsonObject>,
-    ) -> Result<T, Failure> {
-        let text = arguments.map_or_else(|| Ok("{}".to_owned()), serde_json::to_string).unwrap_or_default();
-        match read_request(&text) {
-            Ok(request) => Ok(request),
-            Err(error) => {
-                self.turned_away(Some(operation), None, error.code(), error.to_string()).await;
-                Err(Failure::ours(error.code(), &error.to_string(), error.hint(), self.lang()))
-            }
-        }
+    /// Whether the request came over HTTP.
+    fn is_remote(&self) -> bool {
+        is_remote(&self.context.extensions)
     }
 
     /// Records what no operation gets to see.
     async fn turned_away(&self, operation: Option<Operation>, tool: Option<&str>, code: &'static str, message: String) {
-        let (operation, tool) = (operation.map(Operation::name), tool.map(str::to_owned));
-        let recorded =
-            self.off_thread(move |toolbox| toolbox.turn_away(operation, tool.as_deref(), code, message)).await;
+        let operation = operation.map(Operation::name);
+        self.tenant.turn_away(operation, tool.map(str::to_owned), code, message).await;
+    }
+
+    /// Does something with the toolbox when this principal has its turn.
+    async fn in_turn<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Toolbox) -> T + Send + 'static,
+    ) -> Result<T, NotBegun> {
+        let patience = Patience::of(&self.context, self.server.calls().stopping());
+        self.tenant.verb(&patience, work).await
+    }
+}
+
+fn create(toolbox: &Toolbox, request: &CreateTool, lang: Lang) -> Result<CallToolResult, Failure> {
+    let created = toolbox.create(request).map_err(|error| failure(&error, lang))?;
+    Ok(done(Operation::Create, created.to_text(lang), &created.body()))
+}
+
+fn list(toolbox: &Toolbox, request: &ListTools, lang: Lang) -> Result<CallToolResult, Failure> {
+    let listed = toolbox.list(request).map_err(|error| failure(&error, lang))?;
+    Ok(done(Operation::List, listed.to_text(lang), &listed.body()))
+}
+
+fn delete(toolbox: &Toolbox, request: &DeleteTool, lang: Lang) -> Result<CallToolResult, Failure> {
+    let step = toolbox.delete(request).map_err(|error| failure(&error, lang))?;
+    Ok(done(Operation::Delete, deleted_text(&step, lang), &DeletedBody::from(&step)))
+}
+
+fn reflect(toolbox: &Toolbox, request: &ReflectOnTask, lang: Lang) -> Result<CallToolResult, Failure> {
+    let reflected = toolbox.reflect(request).map_err(|error| failure(&error, lang))?;
+    Ok(done(Operation::Reflect, reflected.to_text(lang), &reflected.body()))
+}
+
+/// Reads what an operation is given. What cannot be read is recorded.
+fn read<T: DeserializeOwned>(
+    toolbox: &Toolbox,
+    operation: Operation,
+    arguments: Option<&JsonObject>,
+    lang: Lang,
+) -> Result<T, Failure> {
+    parsed(arguments).map_err(|error| {
+        let recorded = toolbox.turn_away(Some(operation.name()), None, error.code(), error.to_string());
         if let Err(fault) = recorded {
             tracing::warn!(code = fault.code(), "a request that was turned away is not recorded: {fault}");
         }
-    }
+        Failure::ours(error.code(), &error.to_string(), error.hint(), lang)
+    })
+}
 
-    async fn off_thread<T: Send + 'static>(&self, work: impl FnOnce(&Toolbox) -> T + Send + 'static) -> T {
-        self.tenant.toolbox.off_thread(work).await
+fn parsed<T: DeserializeOwned>(arguments: Option<&JsonObject>) -> Result<T, RequestError> {
+    let text = arguments.map_or_else(|| Ok("{}".to_owned()), serde_json::to_string).unwrap_or_default();
+    read_request(&text)
+}
+
+/// Whether arguments have more than [`LONG`] bytes or so.
+fn is_long(arguments: &JsonObject) -> bool {
+    fn less(value: &Value, left: usize) -> ControlFlow<(), usize> {
+        let here = match value {
+            Value::String(text) => text.len(),
+            _ => 8,
+        };
+        let left = left.checked_sub(here).map_or(ControlFlow::Break(()), ControlFlow::Continue)?;
+        match value {
+            Value::Array(items) => items.iter().try_fold(left, |left, item| less(item, left)),
+            Value::Object(fields) => fields.iter().try_fold(left, |left, (key, value)| {
+                less(value, left.checked_sub(key.len()).map_or(ControlFlow::Break(()), ControlFlow::Continue)?)
+            }),
+            _ => ControlFlow::Continue(left),
+        }
+    }
+    arguments.values().try_fold(LONG, |left, value| less(value, left)).is_break()
+}
+
+/// How long an identifier is that a client chose, in bytes.
+fn length(id: &NumberOrString) -> usize {
+    match id {
+        NumberOrString::Number(_) => size_of::<i64>(),
+        NumberOrString::String(text) => text.len(),
     }
 }
 

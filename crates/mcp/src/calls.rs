@@ -1,12 +1,18 @@
 //! What is under way, so that a server can end without losing any of it.
 //!
-//! Invariant: an operation that was begun is counted until what came of it is recorded.
+//! Invariant: an operation that was begun is counted until what came of it is recorded, and closing takes no longer than its
+//! grace and half a second.
 
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
+
+/// How long a server takes at most, after its grace, to stop what still runs and to write what is still to be answered.
+pub(crate) const LAST: Duration = Duration::from_millis(700);
+/// How long what was told to stop is waited for.
+const STOPPING: Duration = Duration::from_millis(500);
 
 /// The operations that are under way. A copy is about the same ones.
 #[derive(Debug, Clone, Default)]
@@ -54,13 +60,14 @@ impl Calls {
     }
 
     /// Lets none begin any more, gives those that are under way some time, ends what is left, and waits until what came of
-    /// it is recorded.
+    /// it is recorded: for half a second at most, since a thread may spin in a library that nobody can stop.
     pub async fn close(&self, grace: Duration) {
         self.closing.cancel();
         self.tracker.close();
         if tokio::time::timeout(grace, self.tracker.wait()).await.is_err() {
             self.stopping.cancel();
-            self.tracker.wait().await;
+            // What is left is told where the server ends.
+            let _ = tokio::time::timeout(STOPPING, self.tracker.wait()).await;
         }
     }
 }

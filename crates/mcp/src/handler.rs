@@ -21,8 +21,9 @@ use toolcell::Toolbox;
 use crate::operation::Operation;
 use crate::principal::Principal;
 use crate::server::{OpenFailure, Server};
+use crate::share::Turn;
 use crate::stdio::TOO_LONG;
-use crate::tenant::Tenant;
+use crate::tenant::{NotBegun, Patience, Tenant};
 use crate::{prompt, published, resources};
 
 /// For how long a list of operations may be kept, in milliseconds: it is the same in every server of this version.
@@ -72,7 +73,8 @@ impl ServerHandler for Server {
     ) -> Result<ListToolsResult, ErrorData> {
         let tenant = self.tenant_of(&context).await?;
         let most = self.settings().publish;
-        let tools = tenant.toolbox.off_thread(move |toolbox| tools(toolbox, most)).await?;
+        let tools = self.in_turn(&tenant, &context, move |toolbox| tools(toolbox, most)).await?;
+        let tools = tools.map_err(|error| self.told(error, &context))?;
         // A list with tools of somebody's own is theirs, and may change.
         let (lasts, scope) = if most == 0 { (LIST_LASTS, CacheScope::Public) } else { (0, CacheScope::Private) };
         Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(lasts).with_cache_scope(scope))
@@ -98,15 +100,17 @@ impl ServerHandler for Server {
     ) -> Result<ListResourcesResult, ErrorData> {
         let tenant = self.tenant_of(&context).await?;
         let cursor = request.and_then(|request| request.cursor);
-        let listed = tenant.toolbox.off_thread(move |toolbox| resources::list(toolbox, cursor.as_deref())).await;
-        listed.map_err(|error| error.to_error())
+        let listed =
+            self.in_turn(&tenant, &context, move |toolbox| resources::list(toolbox, cursor.as_deref())).await?;
+        listed.map_err(|error| self.told(error.to_error(), &context))
     }
 
     async fn list_resource_templates(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let _turn = self.turn(&context).await?;
         Ok(resources::templates())
     }
 
@@ -116,15 +120,20 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let tenant = self.tenant_of(&context).await?;
-        let read = tenant.toolbox.off_thread(move |toolbox| resources::read(toolbox, &request.uri)).await;
-        read.map(Into::into).map_err(|error| error.to_error())
+        let read = self.in_turn(&tenant, &context, move |toolbox| resources::read(toolbox, &request.uri)).await?;
+        let mut read = read.map_err(|error| self.told(error.to_error(), &context))?;
+        if is_remote(&context.extensions) {
+            self.redaction().resource(&mut read);
+        }
+        Ok(read.into())
     }
 
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        let _turn = self.turn(&context).await?;
         let prompts = ListPromptsResult::with_all_items(prompt::list());
         Ok(prompts.with_ttl_ms(LIST_LASTS).with_cache_scope(CacheScope::Public))
     }
@@ -132,8 +141,9 @@ impl ServerHandler for Server {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        let _turn = self.turn(&context).await?;
         prompt::get(&request.name, request.arguments.as_ref()).map(Into::into)
     }
 
@@ -148,17 +158,14 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(message, Some(json!({"code": "request-invalid"}))));
         }
         if request.method != TOO_LONG {
-            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
+            let method: String = request.method.chars().take(64).flat_map(char::escape_debug).collect();
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));
         }
         let said = |field: &str| request.params.as_ref().and_then(|params| params.get(field)).and_then(Value::as_u64);
         let (bytes, limit) = (said("bytes").unwrap_or_default(), said("limit").unwrap_or_default());
         let message = format!("the message has {bytes} bytes, the limit is {limit}");
-        let (tenant, told) = (self.tenant_of(&context).await?, message.clone());
-        let recorded =
-            tenant.toolbox.off_thread(move |toolbox| toolbox.turn_away(None, None, "message-too-large", told));
-        if let Err(fault) = recorded.await {
-            tracing::warn!(code = fault.code(), "a message that was too long is not recorded: {fault}");
-        }
+        let tenant = self.tenant_of(&context).await?;
+        tenant.turn_away(None, None, "message-too-large", message.clone()).await;
         Err(ErrorData::invalid_request(message, Some(json!({"code": "message-too-large"}))))
     }
 
@@ -220,7 +227,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
         let tenant = self.tenant_of(&context).await?;
-        tenant.tasks.get_task(&request.task_id).map(GetTaskResult::new)
+        tenant.tasks.get(&request.task_id)
     }
 
     async fn update_task(
@@ -229,7 +236,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let tenant = self.tenant_of(&context).await?;
-        tenant.tasks.update_task(&request.task_id, request.input_responses)
+        tenant.tasks.update(&request.task_id, request.input_responses)
     }
 
     async fn cancel_task(
@@ -238,14 +245,37 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let tenant = self.tenant_of(&context).await?;
-        tenant.tasks.cancel_task(&request.task_id)
+        tenant.tasks.cancel(&request.task_id)
     }
 }
 
 impl Server {
     /// Whoever a request is from, with what is theirs.
     pub(crate) async fn tenant_of(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Tenant>, ErrorData> {
-        self.tenant(&principal(&context.extensions)).await.map_err(|failure| not_open(&failure))
+        let opened = self.tenant(&principal(&context.extensions)).await;
+        opened.map_err(|failure| self.told(not_open(&failure), context))
+    }
+
+    /// An error as the client of a request may read it.
+    fn told(&self, error: ErrorData, context: &RequestContext<RoleServer>) -> ErrorData {
+        if is_remote(&context.extensions) { self.redaction().error(error) } else { error }
+    }
+
+    /// Waits for a turn of the principal, for what needs no toolbox.
+    async fn turn(&self, context: &RequestContext<RoleServer>) -> Result<Turn, ErrorData> {
+        let patience = Patience::of(context, self.calls().stopping());
+        self.tenant_of(context).await?.turn(&patience).await.map_err(NotBegun::to_error)
+    }
+
+    /// Does something with a toolbox when its principal has its turn.
+    async fn in_turn<T: Send + 'static>(
+        &self,
+        tenant: &Tenant,
+        context: &RequestContext<RoleServer>,
+        work: impl FnOnce(&Toolbox) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let patience = Patience::of(context, self.calls().stopping());
+        tenant.verb(&patience, work).await.map_err(NotBegun::to_error)
     }
 }
 
@@ -262,6 +292,11 @@ fn tools(toolbox: &Toolbox, most: usize) -> Result<Vec<Tool>, ErrorData> {
 pub(crate) fn principal(extensions: &rmcp::model::Extensions) -> Principal {
     let parts = extensions.get::<hyper::http::request::Parts>();
     parts.and_then(|parts| parts.extensions.get::<Principal>()).cloned().unwrap_or_else(Principal::local)
+}
+
+/// Whether a request came over HTTP.
+pub(crate) fn is_remote(extensions: &rmcp::model::Extensions) -> bool {
+    extensions.get::<hyper::http::request::Parts>().is_some()
 }
 
 /// Whether a request is of the protocol without sessions.

@@ -2,19 +2,22 @@
 //!
 //! The protocol is the library's. Ours is what stands before it: who comes in, with how much, and for how long.
 //! Reading order: [`HttpConfig`] is all that can be said; `serve` accepts connections and ends them; `front` is what becomes
-//! of a request, and asks `hosts`, `members`, `pages`, `body` and `sessions`; `wire` is a connection.
+//! of a request, and asks `hosts`, `members`, `pages`, `body` and `sessions`; `pool` is what principals share of a bounded
+//! quantity, `connections` says whose a connection is, and `wire` is one.
 //!
 //! Invariant: nothing that a client does, or leaves undone, holds memory, a task or the shutdown for longer than the config
-//! says.
+//! says, and nothing that a principal does takes all of what there is for everybody.
 
 mod bearers;
 mod body;
+mod connections;
 mod front;
 #[cfg(test)]
 mod fuzz;
 mod hosts;
 mod members;
 mod pages;
+mod pool;
 mod probes;
 mod refusal;
 mod sessions;
@@ -29,7 +32,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -42,21 +45,25 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use self::body::Answer;
+use self::connections::{Connections, Guest};
 use self::front::Front;
+use self::members::neighbourhood;
+use self::pool::Sharing;
 use self::wire::{Activity, Wire};
-use crate::calls::Calls;
+use crate::calls::{Calls, LAST};
+use crate::runtime::THREADS_HINT;
 
-pub use self::bearers::{Bearer, Bearers, BearersError, Share, Tokens};
+pub use self::bearers::{Bearer, Bearers, BearersError, MetricsToken, Share, Tokens};
 pub use self::probes::Probes;
 
 /// How long accepting rests where the machine has nothing left to accept with.
 const REST: Duration = Duration::from_millis(50);
-/// How long a shutdown waits after its grace for what was told to stop.
-const STOPPING: Duration = Duration::from_secs(5);
 /// How long a shutdown waits for answers to be on their way when all that ran has ended.
 const ANSWERING: Duration = Duration::from_secs(2);
 /// How long a shutdown waits for clients to read what is written to them.
 const LEAVING: Duration = Duration::from_secs(5);
+/// How many bytes of a body have to come in a second, where nothing else is said.
+const BODY_RATE: NonZeroU32 = NonZeroU32::new(16 << 10).unwrap();
 /// The longest head of a request, in bytes.
 const HEAD: usize = 32 * 1024;
 /// What is read ahead or waits to be written of one connection, in bytes.
@@ -74,11 +81,19 @@ pub struct HttpConfig {
     pub origins: Vec<String>,
     /// The longest body, in bytes; 4 MiB.
     pub body_limit: usize,
-    /// What all bodies that are read may take together, in bytes; 64 MiB.
+    /// Who collects metrics; where nothing is said, as [`Bearers::metrics`] says.
+    pub metrics: Option<MetricsToken>,
+    /// What all bodies that are read may take together, in bytes; 64 MiB. A principal of several takes at most as much as is
+    /// left to the others.
     pub bodies: usize,
-    /// How many connections there may be; 4,096. Whoever comes then waits.
+    /// How many bytes of a body have to come in a second; 16 KiB.
+    pub body_rate: NonZeroU32,
+    /// How many connections there may be; 4,096. Where there are tokens, a quarter of them is for those that have not shown one
+    /// yet, of which the oldest of the address with the most makes room; a principal of several takes at most as many of the
+    /// rest as are left to the others. Where there are none, whoever comes then waits.
     pub connections: usize,
-    /// How many requests may be under way in the whole server; 512. Those that only listen do not count.
+    /// How many requests may be under way in the whole server; 512. Those that only listen do not count. A principal of
+    /// several takes at most as many as are left to the others.
     pub requests: usize,
     /// How many sessions there may be; 512, which is some 65 MiB. Of the principal that has the most, the one that was
     /// used least recently makes room.
@@ -100,6 +115,8 @@ pub struct Times {
     pub head: Duration,
     /// The body of a request; 30 s.
     pub body: Duration,
+    /// A body may be behind its rate; 5 s.
+    pub behind: Duration,
     /// A client may read nothing of what is written to it; 30 s.
     pub write: Duration,
     /// A connection may be about nothing; 5 minutes.
@@ -133,6 +150,9 @@ pub enum HttpError {
     /// The listener does not work.
     #[error("the address cannot be listened on: {0}")]
     Listener(#[from] io::Error),
+    /// There are no threads to serve with.
+    #[error("no thread can be started: {0}")]
+    Threads(#[source] io::Error),
 }
 
 impl HttpError {
@@ -144,6 +164,7 @@ impl HttpError {
             Self::Host(_) => "host-invalid",
             Self::Origin(_) => "origin-invalid",
             Self::Listener(_) => "http-listen",
+            Self::Threads(_) => "no-threads",
         }
     }
 
@@ -155,6 +176,7 @@ impl HttpError {
             Self::Host(_) => "for example tools.example.com, or tools.example.com:8443",
             Self::Origin(_) => "for example https://app.example.com:443, or http://localhost:*",
             Self::Listener(_) => "take another address or port",
+            Self::Threads(_) => THREADS_HINT,
         }
     }
 }
@@ -166,7 +188,9 @@ impl Default for HttpConfig {
             hosts: Vec::new(),
             origins: Vec::new(),
             body_limit: 4 << 20,
+            metrics: None,
             bodies: 64 << 20,
+            body_rate: BODY_RATE,
             connections: 4096,
             requests: 512,
             sessions: 512,
@@ -183,6 +207,7 @@ impl Default for Times {
         Self {
             head: Duration::from_secs(10),
             body: Duration::from_secs(30),
+            behind: Duration::from_secs(5),
             write: Duration::from_secs(30),
             idle: Duration::from_mins(5),
             half_closed: Duration::from_secs(2),
@@ -210,6 +235,10 @@ impl HttpConfig {
             None => Ok(()),
         }
     }
+
+    fn sharing(&self) -> Sharing {
+        if self.bearers.all().len() > 1 { Sharing::Several } else { Sharing::Alone }
+    }
 }
 
 /// Serves the protocol until `shutdown`, and then for as long as the grace lasts what is under way.
@@ -232,6 +261,7 @@ pub async fn serve<H: ServerHandler + Clone>(
         front: Arc::new(Front::new(handler, config, calls, address)),
         times: config.times,
         places: Arc::new(Semaphore::new(config.connections.min(Semaphore::MAX_PERMITS))),
+        connections: Connections::new(config.connections, !config.bearers.all().is_empty(), config.sharing()),
         open: TaskTracker::new(),
         closing: CancellationToken::new(),
         ending: CancellationToken::new(),
@@ -250,6 +280,7 @@ struct Doors<H> {
     front: Arc<Front<H>>,
     times: Times,
     places: Arc<Semaphore>,
+    connections: Arc<Connections>,
     open: TaskTracker,
     /// Cancelled where a connection ends with the answer that it is about.
     closing: CancellationToken,
@@ -265,11 +296,13 @@ impl<H: ServerHandler + Clone> Doors<H> {
             match listener.accept().await {
                 Ok((stream, peer)) => {
                     well = true;
-                    let connection = self.connection(stream, peer);
+                    let guest = self.connections.admit(neighbourhood(peer.ip()));
+                    let connection = self.connection(stream, peer, Arc::clone(&guest));
                     let ending = self.ending.clone();
                     self.open.spawn(async move {
-                        ending.run_until_cancelled_owned(connection).await;
-                        drop(place);
+                        let stays = guest.evicted().run_until_cancelled(connection);
+                        ending.run_until_cancelled_owned(stays).await;
+                        drop((guest, place));
                     });
                 }
                 // That client is gone; the next one may not be.
@@ -285,7 +318,12 @@ impl<H: ServerHandler + Clone> Doors<H> {
     }
 
     /// Answers what comes over a connection, until it ends.
-    fn connection(&self, stream: TcpStream, peer: SocketAddr) -> impl Future<Output = ()> + Send + use<H> {
+    fn connection(
+        &self,
+        stream: TcpStream,
+        peer: SocketAddr,
+        guest: Arc<Guest>,
+    ) -> impl Future<Output = ()> + Send + use<H> {
         let (front, closing, times) = (Arc::clone(&self.front), self.closing.clone(), self.times);
         async move {
             // Where that fails the connection is gone, and the first read says so.
@@ -295,8 +333,10 @@ impl<H: ServerHandler + Clone> Doors<H> {
             // Between requests nothing is held but the wire: most of what a connection takes is what HTTP is read and written with.
             while closing.run_until_cancelled(wire.wakes()).await == Some(true) {
                 let service = service_fn(|request| {
-                    let (front, activity) = (Arc::clone(&front), Arc::clone(&activity));
-                    Box::pin(async move { Ok::<_, Infallible>(front.answer(request, peer.ip(), &activity).await) })
+                    let (front, activity, guest) = (Arc::clone(&front), Arc::clone(&activity), Arc::clone(&guest));
+                    Box::pin(
+                        async move { Ok::<_, Infallible>(front.answer(request, peer.ip(), &activity, &guest).await) },
+                    )
                 });
                 match Box::pin(exchange(wire, service, &activity, &closing)).await {
                     Some(rests) => wire = rests,
@@ -306,17 +346,20 @@ impl<H: ServerHandler + Clone> Doors<H> {
         }
     }
 
-    /// Ends what is there: first what runs, then what is answered, then the rest.
+    /// Ends what is there: first what runs, then what is answered, then the rest. No step takes what is left to the later ones.
     async fn close(&self, calls: &Calls, grace: Duration) {
         self.closing.cancel();
-        let _ = tokio::time::timeout(grace + STOPPING, calls.close(grace)).await;
+        let end = Instant::now() + grace + LAST;
+        let left = |later: Duration| end.saturating_duration_since(Instant::now()).saturating_sub(later);
+        calls.close(grace).await;
         self.front.awaited().close();
-        let _ = tokio::time::timeout(ANSWERING, self.front.awaited().wait()).await;
+        let _ = tokio::time::timeout(ANSWERING.min(left(LAST / 5)), self.front.awaited().wait()).await;
         self.front.end();
         self.open.close();
-        if tokio::time::timeout(self.times.write.min(LEAVING), self.open.wait()).await.is_err() {
+        let leaving = self.times.write.min(LEAVING).min(left(LAST / 10));
+        if tokio::time::timeout(leaving, self.open.wait()).await.is_err() {
             self.ending.cancel();
-            self.open.wait().await;
+            let _ = tokio::time::timeout(left(Duration::ZERO).max(LAST / 10), self.open.wait()).await;
         }
     }
 }

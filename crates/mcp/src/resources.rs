@@ -24,6 +24,8 @@ const AUDIT: &str = "toolcell://audit";
 const PAGE: usize = 100;
 /// How many lines of the log are shown.
 const TAIL: u64 = 100;
+/// The longest name of a resource, in bytes: those that there are have less than 100.
+const URI_LIMIT: usize = 1024;
 /// For how long what never changes may be kept, in milliseconds: a year.
 const FOR_EVER: u64 = 365 * 24 * 60 * 60 * 1000;
 
@@ -108,6 +110,9 @@ pub(crate) fn read(toolbox: &Toolbox, uri: &str) -> Result<ReadResourceResult, R
     if uri == AUDIT {
         let text = tail(store(toolbox)?)?;
         return Ok(now(text, uri, "application/jsonl"));
+    }
+    if uri.len() > URI_LIMIT {
+        return Err(unknown());
     }
     let path: Vec<&str> = uri.strip_prefix(SCHEME).ok_or_else(unknown)?.split('/').collect();
     match path.as_slice() {

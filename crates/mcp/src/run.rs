@@ -4,6 +4,7 @@
 
 use std::num::NonZeroU32;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
@@ -17,7 +18,7 @@ use toolcell::{CancelToken, Json, Lang, Ran, RunError, RunOptions, RunTool, Runn
 
 use crate::ask::{Asking, Questions};
 use crate::server::Settings;
-use crate::share::{Full, Share, Turn};
+use crate::share::{Full, Kind, Share, Turn};
 use crate::tenant::Tenant;
 
 /// How many partial results are told at once, and how many a second from then on: a tool may say more than anybody reads.
@@ -153,12 +154,16 @@ pub(crate) async fn run(
         cancel.cancel();
     }
     let (person, questions) = asking.person();
-    let options = RunOptions { caller: tenant.caller(), cancel: Some(cancel), person, ..RunOptions::default() };
+    // The turn ends with the thread of the run, also where nobody waits for its end.
+    let partial: toolcell::PartialSink = Arc::new(move |_: &str| {
+        let _turn = &turn;
+    });
+    let caller = tenant.caller();
+    let options = RunOptions { caller, cancel: Some(cancel), person, partial: Some(partial), ..RunOptions::default() };
     let mut running = tenant.toolbox.start(request, options);
     heard.follow(&mut running, questions, &given_up).await;
     let ran = running.ended().await;
     heard.catch_up().await;
-    drop(turn);
     Ok(ran)
 }
 
@@ -172,7 +177,7 @@ struct Heard<'a> {
 impl Heard<'_> {
     /// Waits for a turn; none where the run was given up before.
     async fn wait(&mut self, share: &Share, given_up: &GivenUp) -> Result<Option<Turn>, Full> {
-        let mut turn = pin!(share.turn());
+        let mut turn = pin!(share.turn(Kind::Run));
         let mut heartbeat = self.heartbeat();
         loop {
             tokio::select! {

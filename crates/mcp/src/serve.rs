@@ -1,24 +1,27 @@
 //! A server as a process: a runtime, the signals that end it, and the way in.
 //!
-//! Invariant: when this returns, what was under way is recorded.
+//! Invariant: the process ends at most [`LAST`] and [`DISMANTLE`] after its grace, whatever its threads do. What was under way
+//! is recorded by then, or as interrupted when the store is opened next.
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
-use std::time::Duration;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use tokio::net::TcpListener;
-use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::calls::LAST;
 use crate::http::{self, HttpConfig, HttpError, Probes};
 use crate::principal::Principal;
+use crate::runtime::runtime;
 use crate::server::Server;
 use crate::stdio::{self, StdioError};
 use crate::telemetry::Metrics;
 
-/// How many threads read and write messages. Tools run on threads of their own.
-const THREADS: usize = 2;
+/// How long its parts are waited for after that.
+const DISMANTLE: Duration = Duration::from_millis(200);
 
 /// How many refused requests are recorded in a minute.
 const NOTED: NonZeroU32 = NonZeroU32::new(60).unwrap();
@@ -27,12 +30,18 @@ const NOTED: NonZeroU32 = NonZeroU32::new(60).unwrap();
 /// SIGTERM. What is under way then has `grace` to end.
 ///
 /// # Errors
-/// `stream`
+/// `stream`, `no-threads`
 pub fn serve_stdio(server: Server, grace: Duration) -> Result<(), StdioError> {
-    let runtime = runtime().map_err(StdioError::Streams)?;
-    let done = runtime.block_on(stdio::serve(server, ended_by_signal(), grace));
+    let runtime = runtime().map_err(StdioError::Threads)?;
+    let kept = server.clone();
+    let served = runtime.block_on(stdio::serve(server, ended_by_signal(), grace));
+    let (deadline, done) = match served {
+        Ok(deadline) => (deadline, Ok(())),
+        Err(error) => (Instant::now(), Err(error)),
+    };
     // Where standard input is a terminal, a thread may still wait for it.
     runtime.shutdown_background();
+    end(kept, deadline + DISMANTLE);
     done
 }
 
@@ -40,7 +49,7 @@ pub fn serve_stdio(server: Server, grace: Duration) -> Result<(), StdioError> {
 /// where the port was left to the system.
 ///
 /// # Errors
-/// `http-open`, `host-invalid`, `origin-invalid`, `http-listen`
+/// `http-open`, `host-invalid`, `origin-invalid`, `http-listen`, `no-threads`
 pub fn serve_http(
     server: Server,
     address: SocketAddr,
@@ -48,7 +57,10 @@ pub fn serve_http(
     told: impl FnOnce(SocketAddr),
 ) -> Result<(), HttpError> {
     config.check(address)?;
-    runtime()?.block_on(async {
+    let runtime = runtime().map_err(HttpError::Threads)?;
+    let (kept, grace) = (server.clone(), config.grace);
+    let mut ordered = None;
+    let served = runtime.block_on(async {
         let listener = TcpListener::bind(address).await?;
         let (calls, asked) = (server.calls().clone(), server.clone());
         let mut probes = Probes::default().with_ready(move || asked.is_ready());
@@ -60,8 +72,51 @@ pub fn serve_http(
         let turning_away = TurningAway::of(server.clone());
         let probes = probes.with_refused(move |principal, code, why| turning_away.note(principal, code, why));
         told(listener.local_addr()?);
-        http::serve(listener, server, &HttpConfig { probes, ..config }, &calls, ended_by_signal()).await
-    })
+        let shutdown = async {
+            ended_by_signal().await;
+            ordered = Some(Instant::now());
+        };
+        http::serve(listener, server, &HttpConfig { probes, ..config }, &calls, shutdown).await
+    });
+    let deadline = ordered.map_or_else(Instant::now, |ordered| ordered + grace + LAST);
+    let deadline = deadline + DISMANTLE;
+    if kept.calls().count() == 0 {
+        runtime.shutdown_timeout(left(deadline));
+    } else {
+        runtime.shutdown_background();
+    }
+    end(kept, deadline);
+    served
+}
+
+/// Drops a server until `deadline`. A thread that spins in a library, and a store that waits for a lock, end with the process.
+fn end(server: Server, deadline: Instant) {
+    let under_way = server.calls().count();
+    if under_way > 0 {
+        tracing::warn!(
+            under_way,
+            "calls did not end in time and are left behind: they are recorded as interrupted when the store is opened next"
+        );
+    }
+    let (tell, ended) = channel();
+    let kept = server.clone();
+    let dropping = std::thread::Builder::new().name("toolcell-end".to_owned()).spawn(move || {
+        drop(server);
+        // Where nobody waits any more, the process is ending.
+        let _ = tell.send(());
+    });
+    match dropping {
+        Ok(_) => {
+            drop(kept);
+            let _ = ended.recv_timeout(left(deadline));
+        }
+        // Dropping it here might take longer than there is time; the process ends now, and with it all that it holds.
+        Err(_) => std::mem::forget(kept),
+    }
+}
+
+fn left(deadline: Instant) -> Duration {
+    deadline.saturating_duration_since(Instant::now()).max(DISMANTLE / 2)
 }
 
 /// Records what was refused before the protocol saw it; of a flood the beginning, so that nobody fills a disk with it.
@@ -83,16 +138,9 @@ impl TurningAway {
         let (server, principal) = (self.server.clone(), principal.clone());
         tokio::spawn(async move {
             let Ok(tenant) = server.tenant(&principal).await else { return };
-            let noted = tenant.toolbox.off_thread(move |toolbox| toolbox.turn_away(None, None, code, why)).await;
-            if let Err(fault) = noted {
-                tracing::warn!(code = fault.code(), "a request that was refused is not recorded: {fault}");
-            }
+            tenant.turn_away(None, None, code, why).await;
         });
     }
-}
-
-fn runtime() -> std::io::Result<Runtime> {
-    Builder::new_multi_thread().worker_threads(THREADS).enable_all().build()
 }
 
 /// Waits until somebody ends the process. Where signals cannot be had, nobody does.

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use toolcell::{Lang, Toolbox, ToolboxError};
 
 use crate::calls::Calls;
 use crate::principal::Principal;
+use crate::redact::Redaction;
 use crate::tenant::Tenant;
 
 /// What a server is made with.
@@ -35,6 +37,8 @@ pub struct Settings {
     pub heartbeat: Duration,
     /// For how long somebody may think about a question.
     pub patience: Duration,
+    /// Paths of the host that no client over HTTP is told: directories of stores, policy files, the working directory.
+    pub private: Vec<PathBuf>,
 }
 
 impl Default for Settings {
@@ -48,6 +52,7 @@ impl Default for Settings {
             waiting: 256,
             heartbeat: Duration::from_secs(5),
             patience: Duration::from_mins(15),
+            private: Vec::new(),
         }
     }
 }
@@ -82,6 +87,7 @@ struct Inner {
     open: Box<Open>,
     tenants: Mutex<HashMap<Principal, Arc<OnceCell<Arc<Tenant>>>>>,
     calls: Calls,
+    redaction: Redaction,
 }
 
 impl Server {
@@ -90,8 +96,8 @@ impl Server {
         settings: Settings,
         open: impl Fn(&Principal) -> Result<Arc<Toolbox>, OpenFailure> + Send + Sync + 'static,
     ) -> Self {
-        let (tenants, calls) = (Mutex::default(), Calls::default());
-        Self(Arc::new(Inner { settings, open: Box::new(open), tenants, calls }))
+        let (tenants, calls, redaction) = (Mutex::default(), Calls::default(), Redaction::new(&settings.private));
+        Self(Arc::new(Inner { settings, open: Box::new(open), tenants, calls, redaction }))
     }
 
     /// What is under way.
@@ -104,14 +110,24 @@ impl Server {
         &self.0.settings
     }
 
-    /// Whether requests can be answered: the stores that are open answer.
+    /// What clients over HTTP are not told.
+    pub(crate) fn redaction(&self) -> &Redaction {
+        &self.0.redaction
+    }
+
+    /// Whether requests can be answered: the stores that are open answer. Who asks has shown no token, and is told no more than
+    /// a code.
     pub(crate) fn is_ready(&self) -> Result<(), String> {
         let tenants: Vec<Arc<Tenant>> = {
             let tenants = self.0.tenants.lock().unwrap_or_else(PoisonError::into_inner);
             tenants.values().filter_map(|cell| cell.get().cloned()).collect()
         };
         let asked = tenants.iter().filter_map(|tenant| tenant.toolbox.store());
-        asked.map(Store::generation).collect::<Result<Vec<_>, _>>().map(drop).map_err(|fault| fault.to_string())
+        let answered = asked.map(Store::generation).collect::<Result<Vec<_>, _>>();
+        answered.map(drop).map_err(|fault| {
+            tracing::warn!(code = fault.code(), "a store does not answer: {fault}");
+            format!("a store does not answer ({})", fault.code())
+        })
     }
 
     /// The toolbox of a principal, and what else is its own.

@@ -8,25 +8,26 @@
 #[cfg(test)]
 mod fuzz;
 mod lines;
-mod opening;
+mod transport;
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixStream as StdUnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rmcp::service::serve_server_with_ct;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
+use crate::calls::LAST;
+use crate::runtime::THREADS_HINT;
 use crate::server::Server;
 use lines::Lines;
 pub(crate) use lines::TOO_LONG;
-use opening::Opening;
+use transport::Messages;
 
 /// The longest message, in bytes.
 pub(crate) const MESSAGE_LIMIT: usize = 4 << 20;
@@ -38,13 +39,28 @@ pub enum StdioError {
     /// Standard input or output cannot be used.
     #[error("standard input and output cannot be used: {0}")]
     Streams(#[source] io::Error),
+    /// There are no threads to serve with.
+    #[error("no thread can be started: {0}")]
+    Threads(#[source] io::Error),
 }
 
 impl StdioError {
     /// The stable code of this error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
-        "stream"
+        match self {
+            Self::Streams(_) => "stream",
+            Self::Threads(_) => "no-threads",
+        }
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Streams(_) => "a client starts the server with a pipe or a socket at its standard input and output",
+            Self::Threads(_) => THREADS_HINT,
+        }
     }
 }
 
@@ -52,17 +68,16 @@ type Input = Box<dyn AsyncRead + Send + Unpin>;
 type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// Serves the client at standard input and output, until it closes them or `shutdown` is over. What is under way then has
-/// `grace` to end, and is ended after that; either way it is recorded when this returns.
+/// `grace` to end, and is ended after that; either way it is recorded when this returns. Gives the time by which the server has
+/// to be gone.
 pub(crate) async fn serve(
     server: Server,
     shutdown: impl Future<Output = ()>,
     grace: Duration,
-) -> Result<(), StdioError> {
+) -> Result<Instant, StdioError> {
     let (input, output) = taken().map_err(StdioError::Streams)?;
     let calls = server.calls().clone();
-    let transport = AsyncRwTransport::new_server(Lines::new(input, MESSAGE_LIMIT), output);
-    // The lines are bounded already.
-    let transport = Opening::new(transport.with_max_line_length(usize::MAX));
+    let transport = Messages::new(Lines::new(input, MESSAGE_LIMIT), output);
     let stop = tokio_util::sync::CancellationToken::new();
     let mut session = Box::pin(async {
         match Box::pin(serve_server_with_ct(server, transport, stop.clone())).await {
@@ -71,15 +86,23 @@ pub(crate) async fn serve(
             Err(error) => tracing::debug!(%error, "the client did not begin a session"),
         }
     });
+    let deadline = || Instant::now() + grace + LAST;
     tokio::select! {
-        () = &mut session => calls.close(grace).await,
+        () = &mut session => {
+            let deadline = deadline();
+            calls.close(grace).await;
+            Ok(deadline)
+        }
         () = shutdown => {
+            let deadline = deadline();
             calls.close(grace).await;
             stop.cancel();
-            session.await;
+            // A client that does not read may hold the last answer up.
+            let left = deadline.saturating_duration_since(Instant::now());
+            let _ = tokio::time::timeout(left, session).await;
+            Ok(deadline)
         }
     }
-    Ok(())
 }
 
 /// Takes standard input and output away from the process.

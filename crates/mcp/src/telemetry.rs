@@ -6,6 +6,7 @@
 //! Invariant: nothing here goes to standard output, and nothing of it holds up a call.
 
 mod calls;
+mod log;
 mod metrics;
 
 use opentelemetry::trace::TracerProvider as _;
@@ -94,7 +95,10 @@ pub fn install(filter: &str, export: Export) -> Result<Telemetry, TelemetryError
         filter: filter.chars().take(200).collect(),
         why: error.to_string(),
     })?;
-    let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false).with_filter(filter);
+    let log = tracing_subscriber::fmt::layer()
+        .with_writer(|| log::Escaped(std::io::stderr()))
+        .with_target(false)
+        .with_filter(filter);
     let provider = match export {
         Export::Nowhere => None,
         Export::Otlp => Some(provider()?),
@@ -112,6 +116,10 @@ pub fn install(filter: &str, export: Export) -> Result<Telemetry, TelemetryError
 }
 
 fn provider() -> Result<SdkTracerProvider, TelemetryError> {
+    // The library panics where there is no thread to send them on.
+    std::thread::Builder::new()
+        .spawn(|| ())
+        .map_err(|error| TelemetryError::Export(format!("no thread can be started: {error}")))?;
     // Where a host has chosen another one, that one is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     opentelemetry::global::set_text_map_propagator(TraceContextPropagator::new());

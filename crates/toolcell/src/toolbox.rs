@@ -359,7 +359,10 @@ impl Toolbox {
         let spec = self.shelf()?.spec(entry)?;
         let schema = Schema::compile(spec.parameters());
         let ready = Arc::new(Ready { schema, vetted: vet(spec) });
-        self.cache.keep_tool(entry.id, Arc::clone(&ready));
+        // What the machine had no room or thread for may pass the next time.
+        if !ready.vetted.as_ref().is_err_and(Refusal::is_of_the_machine) {
+            self.cache.keep_tool(entry.id, Arc::clone(&ready));
+        }
         Ok(ready)
     }
 

@@ -118,7 +118,11 @@ impl Toolbox {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(self.slots()).min(entries.len());
         std::thread::scope(|scope| {
             for _ in 1..threads {
-                scope.spawn(work);
+                let thread = std::thread::Builder::new().name("toolcell-verify".to_owned());
+                // A machine that gives no more threads tries the rest on those that there are, this one at least.
+                if thread.spawn_scoped(scope, work).is_err() {
+                    break;
+                }
             }
             work();
         });

@@ -67,6 +67,12 @@ impl Refusal {
         }
     }
 
+    /// Whether the machine was short of something, so that the same source may pass the next time.
+    #[must_use]
+    pub const fn is_of_the_machine(&self) -> bool {
+        matches!(self, Self::Source(Rejection::NoRoom { .. } | Rejection::NoThread { .. }))
+    }
+
     /// Line and column, where the source is at fault.
     #[must_use]
     pub fn place(&self) -> Option<(u32, u32)> {

@@ -34,7 +34,7 @@ use table::Table;
 use toolcell_host::{ENGINE_VERSION, GUEST_DIGEST, Sandbox, SandboxConfig};
 
 /// What can be measured alone: `cargo bench --bench ratios -- cpu deadline`.
-const SECTIONS: [&str; 14] = [
+const SECTIONS: [&str; 15] = [
     "memory",
     "calls",
     "jail",
@@ -47,6 +47,7 @@ const SECTIONS: [&str; 14] = [
     "operations",
     "reflection",
     "mcp",
+    "fair",
     "capabilities",
     "suite",
 ];
@@ -99,6 +100,9 @@ fn main() {
     }
     if wanted("mcp") {
         mcp::measure(&mut table);
+    }
+    if wanted("fair") {
+        mcp::measure_fairness(&mut table);
     }
     if wanted("capabilities") {
         capabilities::measure(&mut table);

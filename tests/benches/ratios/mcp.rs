@@ -20,15 +20,15 @@ use crate::table::Table;
 const RESULT: &str = r#""value":"dlroW olleH""#;
 
 pub(crate) fn measure(table: &mut Table) {
-    let program = target_folder().join("release/toolcell");
-    if !program.is_file() {
-        table.section("the MCP server");
-        return table.note("toolcell mcp: not built; `cargo build --release -p toolcell-cli` builds it");
-    }
-    let place = Place { program, folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap() };
+    let Some(place) = Place::new(table) else { return };
     trips::measure(table, &place);
     start::measure(table, &place);
     crowd::measure(table, &place);
+}
+
+/// What is left to a principal beside others: `cargo bench --bench ratios -- fair`.
+pub(crate) fn measure_fairness(table: &mut Table) {
+    let Some(place) = Place::new(table) else { return };
     fair::measure(table, &place);
 }
 
@@ -39,6 +39,17 @@ struct Place {
 }
 
 impl Place {
+    /// None where the server is not built, which the table then says.
+    fn new(table: &mut Table) -> Option<Self> {
+        let program = target_folder().join("release/toolcell");
+        if !program.is_file() {
+            table.section("the MCP server");
+            table.note("toolcell mcp: not built; `cargo build --release -p toolcell-cli` builds it");
+            return None;
+        }
+        Some(Self { program, folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap() })
+    }
+
     fn store(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

@@ -42,15 +42,39 @@ impl Home {
 
     /// One whose processes are bound by permissions: none binds root, so those of root are a user who owns nothing else.
     pub(crate) fn of_nobody(policy: &str) -> Self {
+        Self::of_user(policy, NOBODY)
+    }
+
+    /// The same with a certain user, where this process is root's.
+    pub(crate) fn of_user(policy: &str, user: u32) -> Self {
         let mut home = Self::new(policy);
         if geteuid().is_root() {
             let copy = home.path("toolcell");
             fs::copy(&home.binary, &copy).unwrap();
             fs::set_permissions(home.path("."), fs::Permissions::from_mode(0o755)).unwrap();
-            chown(home.path("."), Some(NOBODY), Some(NOBODY)).unwrap();
-            (home.binary, home.user) = (copy, Some(NOBODY));
+            chown(home.path("."), Some(user), Some(user)).unwrap();
+            (home.binary, home.user) = (copy, Some(user));
         }
         home
+    }
+
+    /// A command under a limit on the processes and threads of its user.
+    pub(crate) fn limited(&self, threads: u32, words: &[&str]) -> Command {
+        let inner = self.toolcell(words);
+        let mut command = Command::new("/bin/bash");
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
+        command.args(["-c", &format!("ulimit -u {threads} && exec \"$0\" \"$@\"")]).arg(inner.get_program());
+        command.args(inner.get_args());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// A server at pipes, started so.
+    pub(crate) fn piped_at(mut command: Command) -> Peer {
+        command.stdin(Stdio::piped());
+        Peer::at(Process::of(command.spawn().unwrap()))
     }
 
     pub(crate) fn path(&self, below: &str) -> PathBuf {
@@ -65,9 +89,10 @@ impl Home {
         command.args(["--lang", "en", "--no-project", "--dir"]).arg(self.path("store"));
         command.arg("--config").arg(self.path("policy.toml")).args(words);
         // No test sees what whoever runs it has set.
-        for variable in ["TOOLCELL_LANG", "TOOLCELL_LOG", "TOOLCELL_MCP_TOKEN", "OTEL_EXPORTER_OTLP_ENDPOINT"] {
-            command.env_remove(variable);
+        for variable in ["LANG", "LOG", "MCP_TOKEN", "METRICS_TOKEN"] {
+            command.env_remove(format!("TOOLCELL_{variable}"));
         }
+        command.env_remove("OTEL_EXPORTER_OTLP_ENDPOINT");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -75,6 +100,16 @@ impl Home {
     /// Runs a command to its end, in a process of its own.
     pub(crate) fn command(&self, words: &[&str]) -> Output {
         self.toolcell(words).output().unwrap()
+    }
+
+    /// The same with variables of its environment.
+    pub(crate) fn command_with(&self, words: &[&str], set: &[(&str, &str)]) -> Output {
+        self.toolcell(words).envs(set.iter().copied()).output().unwrap()
+    }
+
+    /// The same with standard output somewhere else.
+    pub(crate) fn writing_to(&self, words: &[&str], output: fs::File) -> Output {
+        self.toolcell(words).stdout(output).output().unwrap()
     }
 
     /// What a command that does well prints.
@@ -114,12 +149,20 @@ impl Home {
         Web::at(Process::of(command.spawn().unwrap()))
     }
 
-    /// A file of tokens for these principals: each has its name, often enough to be long enough.
+    /// The same with variables of its environment.
+    pub(crate) fn web_with(&self, words: &[&str], set: &[(&str, &str)]) -> Web {
+        let mut command = self.toolcell(&["mcp", "--http", "127.0.0.1:0"]);
+        command.args(words).envs(set.iter().copied());
+        Web::at(Process::of(command.spawn().unwrap()))
+    }
+
+    /// A file of tokens for these principals and for metrics: each has its name, often enough to be long enough.
     pub(crate) fn tokens(&self, principals: &[&str], more: &str) -> String {
         let tables =
             principals.iter().map(|name| format!("[principals.{name}]\ntoken = '{}'\n{more}\n", Self::token(name)));
         let path = self.path("tokens.toml");
-        fs::write(&path, tables.collect::<String>()).unwrap();
+        let metrics = format!("[metrics]\ntoken = '{}'\n", Self::token("metrics"));
+        fs::write(&path, tables.chain([metrics]).collect::<String>()).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         path.to_str().unwrap().to_owned()
     }
@@ -226,6 +269,15 @@ impl Process {
     /// What it has said on standard error until now.
     pub(crate) fn errors(&mut self) -> &str {
         while let Ok(line) = self.errors.try_recv() {
+            self.said.push_str(&line);
+            self.said.push('\n');
+        }
+        &self.said
+    }
+
+    /// All that it says on standard error, once it has ended.
+    pub(crate) fn errors_to_the_end(&mut self) -> &str {
+        while let Ok(line) = self.errors.recv_timeout(PATIENCE) {
             self.said.push_str(&line);
             self.said.push('\n');
         }

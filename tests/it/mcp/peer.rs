@@ -203,6 +203,15 @@ impl Peer {
         }
     }
 
+    /// Whether a server answers a request, and lists tools; or else has ended.
+    pub(crate) fn is_there_or_gone(&mut self) -> bool {
+        let there = self.is_there();
+        if there {
+            self.call("list_dynamic_tools", json!({})).result();
+        }
+        there
+    }
+
     fn send(&mut self, message: &Value) {
         match &mut self.wire {
             Wire::Pipe { .. } => self.write(format!("{message}\n").as_bytes()),

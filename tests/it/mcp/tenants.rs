@@ -11,6 +11,53 @@ fn of(web: &Web, name: &str) -> Peer {
     web.peer_of(&Home::token(name))
 }
 
+fn bearer(name: &str) -> String {
+    format!("Authorization: Bearer {}\r\n", Home::token(name))
+}
+
+#[test]
+fn metrics_are_shown_to_their_own_token_and_to_no_tenant() {
+    let home = Home::new("");
+    let tokens = home.tokens(&["alice"], "");
+    let web = home.web(&["--tokens", &tokens]);
+    of(&web, "alice").stateless(json!({})).make("one", "const execute = () => 1");
+    let code = |headers: &str| {
+        let (status, body) = web.page("/metrics", headers);
+        (status, serde_json::from_str(&body).map_or(Value::Null, |problem: Value| problem["code"].clone()))
+    };
+    assert_eq!(code(&bearer("alice")), (403, json!("metrics-forbidden")));
+    assert_eq!(code(""), (401, json!("unauthorized")));
+    assert_eq!(code(&bearer("mallory")), (401, json!("unauthorized")));
+    let (status, page) = web.page("/metrics", &bearer("metrics"));
+    assert!(status == 200 && page.contains("toolcell_requests_total"), "{status} {page}");
+    // It is nobody's token elsewhere.
+    let mut peer = of(&web, "metrics");
+    peer.begin("tools/list", json!({}));
+    assert_eq!(peer.is_refused().0, 401);
+}
+
+#[test]
+fn the_token_of_metrics_comes_from_the_environment_as_well() {
+    let home = Home::new("");
+    let web = home.web_with(&[], &[("TOOLCELL_METRICS_TOKEN", "metrics-metrics-metrics")]);
+    web.peer().stateless(json!({})).call("list_dynamic_tools", json!({})).done();
+    assert_eq!(web.page("/metrics", "").0, 401);
+    assert_eq!(web.page("/metrics", "Authorization: Bearer metrics-metrics-metrics\r\n").0, 200);
+    let said = |words: &[&str], token: &str| {
+        let output =
+            home.command_with(&[&["mcp", "--http", "0"], words].concat(), &[("TOOLCELL_METRICS_TOKEN", token)]);
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (status, errors) = said(&[], "short");
+    assert!(
+        status == Some(2) && errors.contains("TOOLCELL_METRICS_TOKEN") && errors.contains("the least is 16"),
+        "{errors}"
+    );
+    let tokens = home.tokens(&["alice"], "");
+    let (status, errors) = said(&["--tokens", &tokens], "metrics-metrics-metrics");
+    assert!(status == Some(2) && errors.contains("[metrics]"), "{errors}");
+}
+
 #[test]
 fn each_principal_has_a_store_of_its_own() {
     let home = Home::new("");
@@ -63,8 +110,6 @@ fn nobody_comes_in_without_a_token_of_the_file() {
         assert!(!problem.to_string().contains(&wrong) && !problem.to_string().contains(prefix));
     }
     assert_eq!(web.page("/metrics", "").0, 401);
-    let bearer = format!("Authorization: Bearer {}\r\n", Home::token("alice"));
-    assert_eq!(web.page("/metrics", &bearer).0, 200);
     for page in ["/healthz", "/readyz"] {
         assert_eq!(web.page(page, "").0, 200, "{page}");
     }
@@ -169,7 +214,7 @@ fn a_hundred_endless_runs_of_one_principal_hold_up_nobody_else() {
     for _ in 0..2 {
         alice.hears(began);
     }
-    let bearer = format!("Authorization: Bearer {}\r\n", Home::token("bob"));
+    let bearer = bearer("metrics");
     let under_way = || {
         let (_, metrics) = web.page("/metrics", &bearer);
         metrics.lines().find_map(|line| line.strip_prefix("toolcell_requests_under_way ")?.parse::<u64>().ok()).unwrap()

@@ -68,6 +68,13 @@ impl Web {
         (head.status, body)
     }
 
+    /// Sends the beginning of a request, and leaves it at that.
+    pub(crate) fn hangs(&self, beginning: &str) -> TcpStream {
+        let mut stream = connect(&self.address);
+        stream.write_all(beginning.as_bytes()).unwrap();
+        stream
+    }
+
     /// Asks for many runs over one connection, and reads nothing of what comes.
     pub(crate) fn sends_and_never_reads(&self, tool: &str, times: usize) -> TcpStream {
         let meta = json!({

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolcell::{Lang, SandboxConfig, Toolbox};
-use toolcell_mcp::http::{Bearers, HttpConfig, Share};
+use toolcell_mcp::http::{Bearers, BearersError, HttpConfig, MetricsToken, Share};
 use toolcell_mcp::telemetry::{self, Export};
 use toolcell_mcp::{Principal, Server, Settings, serve_http, serve_stdio};
 
@@ -29,6 +29,8 @@ const SLOTS: (usize, usize) = (8, 64);
 const SPARE: usize = 2;
 /// The variable that holds the one token.
 const TOKEN: &str = "TOOLCELL_MCP_TOKEN";
+/// The variable that holds the token of whoever collects metrics.
+const METRICS_TOKEN: &str = "TOOLCELL_METRICS_TOKEN";
 
 pub(crate) fn run(
     args: &McpServeArgs,
@@ -41,7 +43,10 @@ pub(crate) fn run(
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let token = args.http.as_ref().and_then(|_| variable(TOKEN));
     let (address, bearers) = (args.http.as_deref().map(address).transpose()?, bearers(args, token)?);
-    let settings = Settings { lang, publish: args.publish, ..shares(args, &bearers) };
+    let metrics = args.http.as_ref().and_then(|_| variable(METRICS_TOKEN));
+    let metrics = metrics.map(|token| metrics_token(&token, &bearers)).transpose()?;
+    let private = private(args, rules, dir);
+    let settings = Settings { lang, publish: args.publish, private, ..shares(args, &bearers) };
     let slots = slots(&settings, &bearers);
     let server = server(args, settings, slots, rules, dir)?;
     let filter = variable("TOOLCELL_LOG").unwrap_or_else(|| telemetry::FILTER.to_owned());
@@ -49,10 +54,13 @@ pub(crate) fn run(
         .map_err(|error| Failure::said(error.code(), error.to_string(), error.hint()))?;
     let grace = Duration::from_secs(args.grace);
     match address {
-        None => serve_stdio(server, grace).map_err(|error| Failure::Stream(std::io::Error::other(error)))?,
+        None => {
+            serve_stdio(server, grace).map_err(|error| Failure::said(error.code(), error.to_string(), error.hint()))?
+        }
         Some(address) => {
             let config = HttpConfig {
                 bearers,
+                metrics,
                 hosts: args.allow_host.clone(),
                 origins: args.allow_origin.clone(),
                 rate: args.rate,
@@ -96,12 +104,22 @@ fn server(args: &McpServeArgs, settings: Settings, slots: usize, rules: &Rules, 
     }))
 }
 
+/// Where things are on this machine, which is nothing that a client of another one is told.
+fn private(args: &McpServeArgs, rules: &Rules, dir: &Path) -> Vec<PathBuf> {
+    let cwd = std::env::current_dir().ok();
+    let absolute = |path: &Path| cwd.as_ref().map_or_else(|| path.to_owned(), |cwd| cwd.join(path));
+    let policies = rules.user.iter().chain(&rules.project).map(|file| file.path().to_owned());
+    let files = policies.chain(args.tokens.clone()).chain(std::env::current_exe().ok());
+    std::iter::once(dir.to_owned()).chain(files).map(|path| absolute(&path)).chain(cwd.clone()).collect()
+}
+
 /// How many calls run at once: as many as all shares together, so that whoever has a turn has a slot as well, and some for
 /// what is analysed meanwhile.
 fn slots(settings: &Settings, bearers: &Bearers) -> usize {
     let share = |principal: &Principal| settings.shares.get(principal).copied().or(settings.share);
-    let of_all = bearers.principals().filter_map(|(principal, _)| share(principal)).map(NonZeroUsize::get);
-    let of_one = settings.share.map_or(0, NonZeroUsize::get);
+    // A principal has one turn more than its share, for what is no run.
+    let of_all = bearers.principals().filter_map(|(principal, _)| share(principal)).map(|share| share.get() + 1);
+    let of_one = settings.share.map_or(0, |share| share.get() + 1);
     (of_all.sum::<usize>().max(of_one) + SPARE).clamp(SLOTS.0, SLOTS.1)
 }
 
@@ -121,11 +139,23 @@ fn shares(args: &McpServeArgs, bearers: &Bearers) -> Settings {
     }
 }
 
+fn metrics_token(token: &str, bearers: &Bearers) -> Result<MetricsToken, Failure> {
+    if bearers.metrics().is_some() {
+        return Err(Failure::Typed {
+            message: format!("the file of tokens has `[metrics]`, and {METRICS_TOKEN} is set"),
+            hint: "unset the variable, or leave `[metrics]` out",
+        });
+    }
+    let parsed = MetricsToken::parse(token).and_then(|metrics| bearers.differ_from(&metrics).map(|()| metrics));
+    parsed.map_err(|error| refused(&error, METRICS_TOKEN))
+}
+
+fn refused(error: &BearersError, place: &str) -> Failure {
+    Failure::said(error.code(), format!("{place}: {error}"), error.hint())
+}
+
 /// Who may come in.
 fn bearers(args: &McpServeArgs, token: Option<String>) -> Result<Bearers, Failure> {
-    let refused = |error: toolcell_mcp::http::BearersError, place: &str| {
-        Failure::said(error.code(), format!("{place}: {error}"), error.hint())
-    };
     match (&args.tokens, token) {
         (Some(path), None) => {
             let shown = path.display().to_string();
@@ -135,9 +165,9 @@ fn bearers(args: &McpServeArgs, token: Option<String>) -> Result<Bearers, Failur
                 let message = format!("{shown} can be read by others (mode {:o})", mode & 0o777);
                 return Err(Failure::said("tokens-readable", message, "make it yours alone: chmod 600"));
             }
-            Bearers::read(&input::file(path, TOKENS_LIMIT)?).map_err(|error| refused(error, &shown))
+            Bearers::read(&input::file(path, TOKENS_LIMIT)?).map_err(|error| refused(&error, &shown))
         }
-        (None, Some(token)) => Bearers::single(&token).map_err(|error| refused(error, TOKEN)),
+        (None, Some(token)) => Bearers::single(&token).map_err(|error| refused(&error, TOKEN)),
         (None, None) => Ok(Bearers::Nobody),
         (Some(_), Some(_)) => Err(Failure::Typed {
             message: format!("there is a file of tokens, and {TOKEN} is set"),

@@ -1,10 +1,12 @@
 //! What is read of a request, and what is held until its answer is made.
 //!
-//! Invariant: no more of a body is read than the limit, and all bodies together take no more room than there is.
+//! Invariant: no more of a body is read than the limit, all bodies together take no more room than there is, and those of a
+//! principal no more than its part of it. Nothing is read of a request whose principal is not known. A body that comes slower
+//! than its rate is given up.
 
 use std::convert::Infallible;
+use std::num::NonZeroU32;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -12,11 +14,13 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::Response;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
+use super::pool::{Lease, Pool};
 use super::refusal::Refusal;
 use super::wire::Exchange;
+use crate::principal::Principal;
 
 /// How bodies are read.
 pub(super) struct Reading {
@@ -24,41 +28,45 @@ pub(super) struct Reading {
     pub(super) limit: usize,
     /// How long one may take.
     pub(super) within: Duration,
+    /// How many bytes a second it has to come with.
+    pub(super) rate: NonZeroU32,
+    /// How long it may be behind that.
+    pub(super) slack: Duration,
     /// The bytes of all of them.
-    pub(super) room: Arc<Semaphore>,
-    /// How many there are.
-    pub(super) size: usize,
+    pub(super) room: Pool,
 }
 
 /// A body, and the room that it takes.
 pub(super) struct Whole {
     pub(super) bytes: Bytes,
-    pub(super) room: Option<OwnedSemaphorePermit>,
+    pub(super) room: Option<Lease>,
 }
 
 impl Reading {
-    /// Reads a body to its end.
-    pub(super) async fn read(&self, body: impl Body<Data = Bytes> + Unpin) -> Result<Whole, Refusal> {
+    /// Reads a body of a principal to its end.
+    pub(super) async fn read(
+        &self,
+        mut body: impl Body<Data = Bytes> + Unpin,
+        principal: &Principal,
+    ) -> Result<Whole, Refusal> {
         let limit = self.limit;
         if let Some(length) =
             body.size_hint().exact().filter(|length| usize::try_from(*length).is_ok_and(|length| length > limit))
         {
             return Err(Refusal::BodyTooLarge { length: Some(length), limit });
         }
-        let late = |_| Refusal::BodyTimeout { limit: self.within };
-        tokio::time::timeout(self.within, self.collect(body)).await.map_err(late)?
-    }
-
-    async fn collect(&self, mut body: impl Body<Data = Bytes> + Unpin) -> Result<Whole, Refusal> {
+        let began = Instant::now();
         let mut whole = Whole { bytes: Bytes::new(), room: None };
         let mut parts: Vec<u8> = Vec::new();
-        while let Some(frame) = body.frame().await {
-            let Ok(frame) = frame.map_err(|_| Refusal::BodyBroken)?.into_data() else { continue };
+        loop {
             let read = whole.bytes.len().max(parts.len());
+            let frame = tokio::time::timeout_at(self.due(began, read), body.frame()).await;
+            let Some(frame) = frame.map_err(|_| self.late(began))? else { break };
+            let Ok(frame) = frame.map_err(|_| Refusal::BodyBroken)?.into_data() else { continue };
             if frame.len() > self.limit - read {
                 return Err(Refusal::BodyTooLarge { length: None, limit: self.limit });
             }
-            self.make_room(&mut whole, frame.len())?;
+            self.make_room(&mut whole, principal, frame.len())?;
             if read == 0 {
                 // Most bodies are one frame, and are not copied.
                 whole.bytes = frame;
@@ -73,15 +81,30 @@ impl Reading {
         Ok(whole)
     }
 
-    fn make_room(&self, whole: &mut Whole, length: usize) -> Result<(), Refusal> {
-        let full = Refusal::Bodies { limit: self.size };
-        let Ok(length) = u32::try_from(length) else { return Err(full) };
-        let Ok(more) = Arc::clone(&self.room).try_acquire_many_owned(length) else { return Err(full) };
-        match &mut whole.room {
-            Some(room) => room.merge(more),
-            room @ None => *room = Some(more),
+    /// When more has to be there than was read.
+    fn due(&self, began: Instant, read: usize) -> Instant {
+        let bytes = u32::try_from(read).unwrap_or(u32::MAX);
+        let paid = Duration::from_secs(bytes.into()) / self.rate.get();
+        began + self.within.min(self.slack.saturating_add(paid))
+    }
+
+    fn late(&self, began: Instant) -> Refusal {
+        if began.elapsed() < self.within {
+            Refusal::BodySlow { rate: self.rate }
+        } else {
+            Refusal::BodyTimeout { limit: self.within }
         }
-        Ok(())
+    }
+
+    fn make_room(&self, whole: &mut Whole, principal: &Principal, length: usize) -> Result<(), Refusal> {
+        let fits = match &mut whole.room {
+            Some(room) => room.grow(length),
+            room @ None => {
+                *room = self.room.take(principal, length);
+                room.is_some()
+            }
+        };
+        if fits { Ok(()) } else { Err(Refusal::Bodies { limit: self.room.total() }) }
     }
 }
 
@@ -135,7 +158,9 @@ pub(super) struct Answer {
 pub(super) struct Held {
     pub(super) exchange: Exchange,
     /// Its place among the requests that are under way.
-    pub(super) place: Option<OwnedSemaphorePermit>,
+    pub(super) place: Option<Lease>,
+    /// The room of its body, where the answer is a stream: what was asked for waits meanwhile.
+    pub(super) room: Option<Lease>,
     /// Its part in what a shutdown waits for.
     pub(super) awaited: Option<TaskTrackerToken>,
 }

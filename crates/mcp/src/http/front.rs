@@ -1,11 +1,15 @@
 //! What becomes of a request.
 //!
-//! Invariant: a request passes the name of the host, then its token, then its principal's pace, then the limits of its body,
-//! and only then, with its principal in its extensions, reaches the protocol. How the server is can be asked at any load.
+//! Invariant: a request passes the name of the host, then its token, then its principal's part of the connections, its pace, and
+//! its part of the room for bodies, and only then, with its principal in its extensions, reaches the protocol. How the server is
+//! can be asked at any load.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
@@ -15,20 +19,25 @@ use hyper::header::{
 };
 use hyper::{Method, Request, Response, StatusCode};
 use rmcp::ServerHandler;
+use rmcp::model::{ClientJsonRpcMessage, ErrorData};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::body::{Answer, Held, Reading, gathered};
+use super::connections::Guest;
 use super::hosts::Hosts;
 use super::members::{Member, Members};
 use super::pages::{Pages, Told};
+use super::pool::Pool;
 use super::refusal::Refusal;
-use super::sessions::{CALLER, Sessions, Whose};
+use super::sessions::{CALLER, Caller, OPENING_LIMIT, Sessions, Whose};
 use super::wire::Activity;
 use super::{HttpConfig, Probes};
 use crate::calls::Calls;
+use crate::malformed::malformed;
 
 /// Where the protocol is spoken.
 pub(super) const ENDPOINT: &str = "/mcp";
@@ -51,13 +60,11 @@ pub(super) struct Front<H> {
     pages: Pages,
     reading: Reading,
     /// The requests that may be under way.
-    places: Arc<Semaphore>,
-    limit: usize,
+    places: Pool,
     /// The requests whose answers a shutdown waits for.
     awaited: TaskTracker,
     probes: Probes,
     calls: Calls,
-    tokens: bool,
 }
 
 impl<H: ServerHandler + Clone> Front<H> {
@@ -73,20 +80,25 @@ impl<H: ServerHandler + Clone> Front<H> {
             // For what has no session: a plain answer is shorter so, and one write.
             .with_json_response(true)
             .with_cancellation_token(CancellationToken::new());
-        let room = Arc::new(Semaphore::new(config.bodies.min(Semaphore::MAX_PERMITS)));
+        let sharing = config.sharing();
+        let reading = Reading {
+            limit: config.body_limit,
+            within: config.times.body,
+            rate: config.body_rate,
+            slack: config.times.behind,
+            room: Pool::new(config.bodies, sharing),
+        };
         Self {
             protocol: StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(sessions.clone()), protocol),
             sessions,
             hosts,
             members: Members::new(config),
             pages: Pages::of(&config.origins),
-            reading: Reading { limit: config.body_limit, within: config.times.body, room, size: config.bodies },
-            places: Arc::new(Semaphore::new(config.requests.min(Semaphore::MAX_PERMITS))),
-            limit: config.requests,
+            reading,
+            places: Pool::new(config.requests, sharing),
             awaited: TaskTracker::new(),
             probes: config.probes.clone(),
             calls: calls.clone(),
-            tokens: !config.bearers.all().is_empty(),
         }
     }
 
@@ -105,8 +117,9 @@ impl<H: ServerHandler + Clone> Front<H> {
         request: Request<Incoming>,
         peer: IpAddr,
         activity: &Arc<Activity>,
+        guest: &Guest,
     ) -> Response<Answer> {
-        let mut held = Held { exchange: activity.exchange(), place: None, awaited: None };
+        let mut held = Held { exchange: activity.exchange(), place: None, room: None, awaited: None };
         if request.body().is_end_stream() {
             held.exchange.is_read();
         }
@@ -114,7 +127,7 @@ impl<H: ServerHandler + Clone> Front<H> {
         let told = self.pages.told(request.method(), request.headers());
         let mut response = match told.as_ref().and_then(Told::status) {
             Some(status) => empty(status),
-            None => self.route(request, peer, &mut held).await.unwrap_or_else(|refusal| {
+            None => self.route(request, peer, guest, &mut held).await.unwrap_or_else(|refusal| {
                 tracing::debug!(code = refusal.code(), %peer, "a request is refused");
                 refusal.response()
             }),
@@ -134,13 +147,14 @@ impl<H: ServerHandler + Clone> Front<H> {
         &self,
         request: Request<Incoming>,
         peer: IpAddr,
+        guest: &Guest,
         held: &mut Held,
     ) -> Result<Response<Body>, Refusal> {
         self.hosts.check(request.uri(), request.headers())?;
         match request.uri().path() {
             ENDPOINT => {
                 let member = self.members.recognise(request.headers(), peer)?;
-                return self.ask(request, member, held).await.inspect_err(|refusal| {
+                return self.ask(request, member, guest, held).await.inspect_err(|refusal| {
                     self.probes.refused(member.principal(), refusal.code(), refusal.to_string());
                 });
             }
@@ -155,9 +169,7 @@ impl<H: ServerHandler + Clone> Front<H> {
             "/readyz" if self.calls.is_closing() => Err(Refusal::Closing),
             "/readyz" => self.probes.ready().map(|()| text("ready\n".to_owned())).map_err(Refusal::NotReady),
             "/metrics" => {
-                if self.tokens {
-                    self.members.recognise(request.headers(), peer)?;
-                }
+                self.members.may_measure(request.headers(), peer)?;
                 let mut response = text(self.probes.metrics());
                 let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
                 response.headers_mut().insert(CONTENT_TYPE, kind);
@@ -172,10 +184,12 @@ impl<H: ServerHandler + Clone> Front<H> {
         &self,
         request: Request<Incoming>,
         member: &Member,
+        guest: &Guest,
         held: &mut Held,
     ) -> Result<Response<Body>, Refusal> {
-        self.members.count(member)?;
         let principal = member.principal();
+        guest.belongs_to(principal)?;
+        self.members.count(member)?;
         let session = request.headers().get("mcp-session-id").and_then(|session| session.to_str().ok());
         match session.map(|session| self.sessions.whose(session, principal)) {
             Some(Whose::Foreign) => return Err(Refusal::Session),
@@ -184,30 +198,72 @@ impl<H: ServerHandler + Clone> Front<H> {
             _ => {}
         }
         let (mut parts, body) = request.into_parts();
-        // Its room is given back when the library has read it.
-        let whole = self.reading.read(body).await?;
+        let whole = self.reading.read(body, principal).await?;
         held.exchange.is_read();
         if parts.method == Method::POST && !listens(&parts.headers) {
-            let place = Arc::clone(&self.places).try_acquire_owned();
-            held.place = Some(place.map_err(|_| Refusal::Overloaded { limit: self.limit })?);
+            let limit = self.places.total();
+            held.place = Some(self.places.take(principal, 1).ok_or(Refusal::Overloaded { limit })?);
             held.awaited = Some(self.awaited.token());
         }
         let is_json = is_json(&parts.headers);
         // What goes on from here may be printed.
         parts.headers.remove(AUTHORIZATION);
         parts.extensions.insert(principal.clone());
+        let (bytes, has_session) = (whole.bytes.clone(), parts.headers.contains_key("mcp-session-id"));
         let request = Request::from_parts(parts, Full::new(whole.bytes));
-        let response = CALLER.scope(principal.clone(), self.protocol.handle(request)).await;
-        drop(whole.room);
+        let caller = Caller { principal: principal.clone(), bytes: bytes.len() };
+        let handled = CALLER.scope(caller, self.protocol.handle(request));
+        let response = first_alone(member.gate(), handled).await;
         let response = if is_stream(response.headers()) { gathered(response).await } else { response };
-        in_form(response).await.map_err(|refusal| match refusal {
+        if response.body().size_hint().exact().is_none() {
+            // What was asked for may wait for its turn as long as the stream goes on.
+            held.room = whole.room;
+        }
+        let refusal = match in_form(response).await {
+            Ok(response) => return Ok(response),
+            Err(refusal) => refusal,
+        };
+        Err(match refusal {
             // The library says the same of a body of another type and of one that is no message.
-            Refusal::Protocol { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, .. } if is_json => Refusal::BodyInvalid,
+            Refusal::Protocol { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, .. } if is_json => {
+                first_alone(member.gate(), async { not_a_message(&bytes) }).await
+            }
+            // A session keeps what its client says of itself as long as it lives.
+            Refusal::Protocol { status: StatusCode::INTERNAL_SERVER_ERROR, .. }
+                if !has_session && bytes.len() > OPENING_LIMIT =>
+            {
+                Refusal::BodyTooLarge { length: Some(bytes.len() as u64), limit: OPENING_LIMIT }
+            }
             // One that nobody made and one that somebody else made are the same to whoever asks.
             Refusal::Protocol { status: StatusCode::NOT_FOUND, .. } => Refusal::Session,
             other => other,
         })
     }
+}
+
+/// Does the first step of a future while no other first step of its principal is taken. In it a body is parsed, on threads
+/// that are everybody's.
+async fn first_alone<F: Future>(gate: &Semaphore, future: F) -> F::Output {
+    let mut future = pin!(future);
+    // The gate is never closed.
+    let permit = gate.acquire().await;
+    let first = poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await;
+    drop(permit);
+    match first {
+        Poll::Ready(output) => output,
+        Poll::Pending => future.await,
+    }
+}
+
+/// Why a body is no message, with the error that answers it.
+fn not_a_message(bytes: &[u8]) -> Refusal {
+    let why = serde_json::from_slice::<ClientJsonRpcMessage>(bytes).err();
+    let malformed = why.and_then(|why| malformed(bytes, &why));
+    let (id, error) = malformed.map_or_else(
+        || (None, ErrorData::invalid_request("the message is none of the protocol", None)),
+        |malformed| (malformed.id, malformed.error),
+    );
+    Refusal::BodyInvalid { error: json!({"jsonrpc": "2.0", "id": id, "error": error}) }
 }
 
 /// Whether a request only wants to hear of changes, and so is under way for as long as its client is there. The library

@@ -1,33 +1,44 @@
 //! Whose a request is, and how many of them there may be.
 //!
 //! Invariant: where tokens are asked for, nobody is a principal without one. A token that is missing and one that is wrong
-//! get the same answer, but for the challenge.
+//! get the same answer, but for the challenge. What is remembered of wrong ones is bounded, however many addresses show them.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, NotUntil, Quota, RateLimiter};
 use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
 
+use tokio::sync::Semaphore;
+
 use super::HttpConfig;
-use super::bearers::Bearer;
+use super::bearers::{Bearer, MetricsToken};
 use super::refusal::{Challenge, Refusal};
 use crate::principal::Principal;
 
 /// How many wrong tokens an address may show in a minute before it is told to wait.
 const ATTEMPTS: NonZeroU32 = NonZeroU32::MIN.saturating_add(29);
-/// How many addresses are remembered before those are forgotten that may try again anyway.
+/// How many addresses are remembered at most. Where there are more, wrong tokens of the others are counted together.
 const ADDRESSES: usize = 4096;
+/// How many wrong tokens all those others may show in a minute.
+const OTHERS: NonZeroU32 = NonZeroU32::new(600).unwrap();
+/// How often addresses are forgotten that may try again anyway, at most: each is looked at for that.
+const FORGETTING: Duration = Duration::from_secs(1);
 
 /// Who may come in.
 pub(super) struct Members {
     known: Vec<Member>,
     /// Where nobody needs a token.
     everybody: Option<Member>,
+    /// Who may see metrics.
+    metrics: Option<MetricsToken>,
     failures: DefaultKeyedRateLimiter<IpAddr>,
+    others: DefaultDirectRateLimiter,
+    forgot: Mutex<Option<Instant>>,
     clock: DefaultClock,
 }
 
@@ -36,6 +47,7 @@ pub(super) struct Member {
     bearer: Option<Bearer>,
     principal: Principal,
     pace: Option<DefaultDirectRateLimiter>,
+    gate: Semaphore,
 }
 
 impl Members {
@@ -45,13 +57,22 @@ impl Members {
             principal: bearer.principal().clone(),
             pace: pace(bearer.share().requests_per_minute.or(config.rate)),
             bearer: Some(bearer.clone()),
+            gate: Semaphore::new(1),
         };
         let known: Vec<_> = config.bearers.all().iter().map(member).collect();
-        let everybody =
-            known.is_empty().then(|| Member { bearer: None, principal: Principal::local(), pace: pace(config.rate) });
+        let everybody = known.is_empty().then(|| Member {
+            bearer: None,
+            principal: Principal::local(),
+            pace: pace(config.rate),
+            // Who is alone waits for nobody.
+            gate: Semaphore::new(Semaphore::MAX_PERMITS),
+        });
         Self {
             known,
             everybody,
+            metrics: config.metrics.clone().or_else(|| config.bearers.metrics().cloned()),
+            others: RateLimiter::direct(Quota::per_minute(OTHERS)),
+            forgot: Mutex::default(),
             failures: RateLimiter::keyed(Quota::per_minute(ATTEMPTS)),
             clock: DefaultClock::default(),
         }
@@ -69,18 +90,63 @@ impl Members {
             return Err(Refusal::Unauthorized(Challenge::Missing));
         };
         let hash = blake3::hash(token);
-        // Each is looked at, so that the time does not tell which one it was.
-        let found = self.known.iter().filter(|member| member.bearer.as_ref().is_some_and(|own| own.has(&hash)));
-        if let Some(member) = found.last() {
-            return Ok(member);
+        self.known(&hash).ok_or_else(|| self.wrong(peer))
+    }
+
+    /// Whether a request may see metrics: they are of the whole server, so the token of a principal is not enough. Where
+    /// nobody needs a token, and none is set for metrics, everybody may.
+    pub(super) fn may_measure(&self, headers: &HeaderMap, peer: IpAddr) -> Result<(), Refusal> {
+        if self.metrics.is_none() && self.everybody.is_some() {
+            return Ok(());
         }
-        if self.failures.len() >= ADDRESSES {
+        let Some(token) = shown(headers) else {
+            return Err(Refusal::Unauthorized(Challenge::Missing));
+        };
+        let hash = blake3::hash(token);
+        let known = self.known(&hash).is_some();
+        match &self.metrics {
+            Some(metrics) if metrics.has(&hash) => Ok(()),
+            _ if known => Err(Refusal::Metrics),
+            _ => Err(self.wrong(peer)),
+        }
+    }
+
+    /// Whose a token is. Each is looked at, so that the time does not tell which one it was.
+    fn known(&self, hash: &blake3::Hash) -> Option<&Member> {
+        self.known.iter().filter(|member| member.bearer.as_ref().is_some_and(|own| own.has(hash))).last()
+    }
+
+    /// How many addresses are remembered.
+    #[cfg(test)]
+    pub(super) fn remembered(&self) -> usize {
+        self.failures.len()
+    }
+
+    /// Counts a wrong token of an address.
+    fn wrong(&self, peer: IpAddr) -> Refusal {
+        let address = neighbourhood(peer);
+        let counted = if self.remembers_more() {
+            self.failures.check_key(&address).map_err(|until| self.wait(&until))
+        } else {
+            self.others.check().map_err(|until| self.wait(&until))
+        };
+        match counted {
+            Ok(()) => Refusal::Unauthorized(Challenge::Invalid),
+            Err(wait) => Refusal::TooManyAttempts { wait },
+        }
+    }
+
+    /// Whether another address can be remembered. Those are forgotten now and then that may try again anyway.
+    fn remembers_more(&self) -> bool {
+        if self.failures.len() < ADDRESSES {
+            return true;
+        }
+        let mut forgot = self.forgot.lock().unwrap_or_else(PoisonError::into_inner);
+        if forgot.is_none_or(|at| at.elapsed() > FORGETTING) {
+            *forgot = Some(Instant::now());
             self.failures.retain_recent();
         }
-        match self.failures.check_key(&neighbourhood(peer)) {
-            Ok(()) => Err(Refusal::Unauthorized(Challenge::Invalid)),
-            Err(until) => Err(Refusal::TooManyAttempts { wait: self.wait(&until) }),
-        }
+        self.failures.len() < ADDRESSES
     }
 
     /// Counts a request of a member.
@@ -101,6 +167,11 @@ impl Member {
     pub(super) const fn principal(&self) -> &Principal {
         &self.principal
     }
+
+    /// Whoever holds it parses a body.
+    pub(super) const fn gate(&self) -> &Semaphore {
+        &self.gate
+    }
 }
 
 /// The token that a request shows. Two `Authorization` headers show none.
@@ -113,7 +184,7 @@ fn shown(headers: &HeaderMap) -> Option<&[u8]> {
 }
 
 /// Whoever has one address of a network of version 6 has all of it.
-fn neighbourhood(peer: IpAddr) -> IpAddr {
+pub(super) fn neighbourhood(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64))),
         address @ IpAddr::V4(_) => address,

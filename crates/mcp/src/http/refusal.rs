@@ -12,7 +12,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
 use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Why a request does not reach the protocol, or did not get an answer of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,14 +35,21 @@ pub(super) enum Refusal {
     BodyTooLarge { length: Option<u64>, limit: usize },
     #[error("the body did not come within {} ms", .limit.as_millis())]
     BodyTimeout { limit: Duration },
+    #[error("the body came slower than {rate} bytes a second")]
+    BodySlow { rate: NonZeroU32 },
     #[error("the body broke off, or is not encoded as its headers say")]
     BodyBroken,
+    /// With the error of JSON-RPC that says so.
     #[error("the body is no message of the protocol")]
-    BodyInvalid,
-    #[error("there are {limit} bytes of requests under way, which is the limit")]
+    BodyInvalid { error: Value },
+    #[error("of {limit} bytes for requests that are under way there are no more for this principal")]
     Bodies { limit: usize },
-    #[error("there are {limit} requests under way, which is the limit")]
+    #[error("of {limit} places for requests that are under way there are no more for this principal")]
     Overloaded { limit: usize },
+    #[error("of {limit} connections there are no more for this principal")]
+    Connections { limit: usize },
+    #[error("the token is one of a principal, and not the one of metrics")]
+    Metrics,
     #[error("there is no such session")]
     Session,
     #[error("the server is about to end")]
@@ -72,10 +79,11 @@ impl Refusal {
             Self::TooManyAttempts { .. } => "too-many-attempts",
             Self::RateLimited { .. } => "rate-limited",
             Self::BodyTooLarge { .. } => "body-too-large",
-            Self::BodyTimeout { .. } => "body-timeout",
+            Self::BodyTimeout { .. } | Self::BodySlow { .. } => "body-timeout",
             Self::BodyBroken => "body-broken",
-            Self::BodyInvalid => "body-invalid",
-            Self::Bodies { .. } | Self::Overloaded { .. } => "overloaded",
+            Self::BodyInvalid { .. } => "body-invalid",
+            Self::Bodies { .. } | Self::Overloaded { .. } | Self::Connections { .. } => "overloaded",
+            Self::Metrics => "metrics-forbidden",
             Self::Session => "session-unknown",
             Self::Closing => "closing",
             Self::NotReady(_) => "not-ready",
@@ -104,6 +112,9 @@ impl Refusal {
             "body-too-large" => "send less, or let the limit be raised",
             "body-timeout" | "body-broken" => "send the request again",
             "body-invalid" => "send one JSON-RPC message that the protocol has",
+            "metrics-forbidden" => {
+                "send the token of `[metrics]` in the file of tokens, or of TOOLCELL_METRICS_TOKEN, as `Authorization: Bearer TOKEN`"
+            }
             "session-unknown" => "begin a new session: `initialize`",
             "closing" | "not-ready" => "try again later",
             "not-acceptable" => "send `Accept: application/json, text/event-stream`",
@@ -114,17 +125,19 @@ impl Refusal {
 
     fn status(&self) -> StatusCode {
         match self {
-            Self::HostMissing | Self::BodyBroken | Self::BodyInvalid => StatusCode::BAD_REQUEST,
-            Self::Host => StatusCode::FORBIDDEN,
+            Self::HostMissing | Self::BodyBroken | Self::BodyInvalid { .. } => StatusCode::BAD_REQUEST,
+            Self::Host | Self::Metrics => StatusCode::FORBIDDEN,
             Self::NotFound | Self::Session => StatusCode::NOT_FOUND,
             Self::Method { .. } => StatusCode::METHOD_NOT_ALLOWED,
             Self::Unauthorized(_) => StatusCode::UNAUTHORIZED,
             Self::TooManyAttempts { .. } | Self::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::BodyTimeout { .. } => StatusCode::REQUEST_TIMEOUT,
-            Self::Bodies { .. } | Self::Overloaded { .. } | Self::Closing | Self::NotReady(_) => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            Self::BodyTimeout { .. } | Self::BodySlow { .. } => StatusCode::REQUEST_TIMEOUT,
+            Self::Bodies { .. }
+            | Self::Overloaded { .. }
+            | Self::Connections { .. }
+            | Self::Closing
+            | Self::NotReady(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Protocol { status, .. } => *status,
         }
     }
@@ -141,10 +154,12 @@ impl Refusal {
                 (RETRY_AFTER, Cow::Owned((wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1).to_string()))
             }
             Self::Bodies { .. } | Self::Overloaded { .. } => (RETRY_AFTER, Cow::Borrowed("1")),
-            // The connection cannot be used any more: what comes next would be the rest of the body.
-            Self::BodyTooLarge { .. } | Self::BodyTimeout { .. } | Self::BodyBroken => {
-                (CONNECTION, Cow::Borrowed("close"))
-            }
+            // The connection cannot be used any more: what comes next would be the rest of the body. One too many makes room.
+            Self::BodyTooLarge { .. }
+            | Self::BodyTimeout { .. }
+            | Self::BodySlow { .. }
+            | Self::BodyBroken
+            | Self::Connections { .. } => (CONNECTION, Cow::Borrowed("close")),
             _ => return None,
         })
     }
@@ -159,6 +174,10 @@ impl Refusal {
         });
         if let (Some(hint), Some(document)) = (self.hint(), document.as_object_mut()) {
             document.insert("hint".to_owned(), hint.into());
+        }
+        if let (Self::BodyInvalid { error }, Some(document)) = (self, document.as_object_mut()) {
+            // Who reads messages of the protocol finds one in it.
+            document.extend(error.as_object().cloned().unwrap_or_default());
         }
         let mut response = Response::new(Full::new(Bytes::from(document.to_string())).boxed());
         *response.status_mut() = status;

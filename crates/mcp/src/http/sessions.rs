@@ -23,9 +23,19 @@ use tokio::time::Instant;
 
 use crate::principal::Principal;
 
+/// The longest request that begins a session, in bytes. What a client says of itself is kept as long as its session.
+pub(super) const OPENING_LIMIT: usize = 64 << 10;
+
 tokio::task_local! {
     /// Whose request it is that the library answers just now.
-    pub(super) static CALLER: Principal;
+    pub(super) static CALLER: Caller;
+}
+
+/// Whose a request is, and how long.
+#[derive(Debug, Clone)]
+pub(super) struct Caller {
+    pub(super) principal: Principal,
+    pub(super) bytes: usize,
 }
 
 /// The sessions of all principals. A copy is about the same ones.
@@ -76,6 +86,8 @@ pub(super) enum Whose {
 pub(super) enum SessionsError {
     #[error("a session is made by a principal")]
     Nobody,
+    #[error("what begins the session is longer than {OPENING_LIMIT} bytes")]
+    Opening,
     #[error(transparent)]
     Session(#[from] LocalSessionManagerError),
 }
@@ -146,7 +158,10 @@ impl SessionManager for Sessions {
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
-        let principal = CALLER.try_with(Principal::clone).map_err(|_| SessionsError::Nobody)?;
+        let Caller { principal, bytes } = CALLER.try_with(Caller::clone).map_err(|_| SessionsError::Nobody)?;
+        if bytes > OPENING_LIMIT {
+            return Err(SessionsError::Opening);
+        }
         while let Some(surplus) = self.surplus() {
             self.close_session(&surplus).await?;
         }

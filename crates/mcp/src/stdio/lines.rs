@@ -1,23 +1,23 @@
 //! Lines of bounded length: one that is too long is replaced by a request that is answered with why.
 //!
-//! The library drops what is too long without a word, and a client would wait for ever. So a line is handed on when it is
-//! whole; of one that is too long nothing is kept but its beginning and its end, where the identifier of the request stands.
+//! A line is handed on when it is whole; of one that is too long nothing is kept but its beginning and its end, where the
+//! identifier of the request stands.
 //!
 //! Invariant: no more than the limit is in memory, and the lines after it are as they were.
 
-use std::io;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::io::{AsyncRead, ReadBuf};
+
+use crate::malformed::{ENDS, id_at_begin, id_at_end};
 
 /// The method of the request that stands for a line that is too long.
 pub(crate) const TOO_LONG: &str = "toolcell/too-long";
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
-/// How much of the beginning and of the end of a line that is too long is kept.
-const ENDS: usize = 4 << 10;
 
 /// Reads lines that are not too long.
 pub(super) struct Lines<R> {
@@ -29,15 +29,29 @@ pub(super) struct Lines<R> {
     /// The line that is not whole yet; of one that is too long, its ends.
     line: Vec<u8>,
     dropped: u64,
-    /// What is whole, and how much of it was handed on.
-    whole: (Vec<u8>, usize),
+    /// What is whole, and was not handed on yet.
+    whole: Option<Line>,
+}
+
+/// A line of a client.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// As it came; or, in the place of one that is too long, a request with its identifier.
+    Whole(Vec<u8>),
+    /// It is longer than the limit, and has no identifier that can be seen.
+    TooLong {
+        /// How long it is, in bytes.
+        bytes: u64,
+        /// How long it may be.
+        limit: usize,
+    },
 }
 
 impl<R> Lines<R> {
     pub(super) fn new(input: R, limit: usize) -> Self {
         let chunk = vec![0; CHUNK].into_boxed_slice();
         let limit = limit.max(2 * ENDS);
-        Self { input, limit, chunk, read: (0, 0), line: Vec::new(), dropped: 0, whole: (Vec::new(), 0) }
+        Self { input, limit, chunk, read: (0, 0), line: Vec::new(), dropped: 0, whole: None }
     }
 
     /// Takes in what was read, up to the end of a line.
@@ -58,127 +72,91 @@ impl<R> Lines<R> {
         if ended {
             let line = std::mem::take(&mut self.line);
             let dropped = std::mem::take(&mut self.dropped);
-            self.whole = (if dropped > 0 { in_place_of(&line, dropped, self.limit) } else { line }, 0);
+            let whole = if dropped > 0 { in_place_of(&line, dropped, self.limit) } else { Line::Whole(line) };
+            self.whole = Some(whole);
         }
     }
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
-    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
+impl<R: AsyncRead + Unpin> Lines<R> {
+    /// The next line that is whole; none where there are no more. The future may be dropped, and nothing is lost.
+    pub(super) async fn next(&mut self) -> Option<Line> {
+        poll_fn(|context| self.poll_next(context)).await
+    }
+
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Line>> {
         loop {
-            let (whole, handed) = &mut this.whole;
-            if *handed < whole.len() {
-                let piece = &whole[*handed..(*handed + buffer.remaining()).min(whole.len())];
-                buffer.put_slice(piece);
-                *handed += piece.len();
-                return Poll::Ready(Ok(()));
+            if let Some(line) = self.whole.take() {
+                return Poll::Ready(Some(line));
             }
-            if this.read.0 == this.read.1 {
-                let mut chunk = ReadBuf::new(&mut this.chunk);
-                ready!(Pin::new(&mut this.input).poll_read(context, &mut chunk))?;
+            if self.read.0 == self.read.1 {
+                let mut chunk = ReadBuf::new(&mut self.chunk);
+                if let Err(error) = ready!(Pin::new(&mut self.input).poll_read(context, &mut chunk)) {
+                    tracing::debug!(%error, "nothing more can be read of the client");
+                    return Poll::Ready(None);
+                }
                 let len = chunk.filled().len();
-                this.read = (0, len);
+                self.read = (0, len);
                 if len == 0 {
                     // The end. What is not whole by now is no message.
-                    return Poll::Ready(Ok(()));
+                    return Poll::Ready(None);
                 }
             }
-            this.take();
+            self.take();
         }
     }
 }
 
-/// The request that stands for a line that is too long. A notification, or what has no identifier that can be seen, is
-/// answered by nobody, and stands there as one.
-fn in_place_of(ends: &[u8], dropped: u64, limit: usize) -> Vec<u8> {
+/// What stands for a line that is too long.
+fn in_place_of(ends: &[u8], dropped: u64, limit: usize) -> Line {
     let bytes = ends.len() as u64 + dropped;
+    let (begin, end) = ends.split_at(ENDS.min(ends.len()));
+    let (begin, end) = (String::from_utf8_lossy(begin), String::from_utf8_lossy(end));
+    let Some(id) = id_at_begin(&begin).or_else(|| id_at_end(&end)) else { return Line::TooLong { bytes, limit } };
     // Where there is no session, each request says of which version it is.
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "unknown", "version": "0"},
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    let mut request = json!({
-        "jsonrpc": "2.0", "method": TOO_LONG, "params": {"_meta": meta, "bytes": bytes, "limit": limit},
+    let request = json!({
+        "jsonrpc": "2.0", "id": id, "method": TOO_LONG, "params": {"_meta": meta, "bytes": bytes, "limit": limit},
     });
-    let (begin, end) = ends.split_at(ENDS.min(ends.len()));
-    if let Some(id) = id_at_begin(begin).or_else(|| id_at_end(end)) {
-        request["id"] = id;
-    }
-    let mut line = request.to_string().into_bytes();
-    line.push(b'\n');
-    line
-}
-
-/// The identifier, where it stands before everything that is long: `{"jsonrpc":"2.0","id":7,`.
-fn id_at_begin(begin: &[u8]) -> Option<Value> {
-    let text = String::from_utf8_lossy(begin);
-    let mut rest = text.trim_start().strip_prefix('{')?;
-    loop {
-        let (key, after) = scalar(rest.trim_start())?;
-        let after = after.trim_start().strip_prefix(':')?.trim_start();
-        let (value, after) = scalar(after)?;
-        if key == "id" {
-            return Some(value).filter(is_id);
-        }
-        rest = after.trim_start().strip_prefix(',')?;
-    }
-}
-
-/// The identifier, where it stands behind it: `"jsonrpc":"2.0","id":7}`.
-fn id_at_end(end: &[u8]) -> Option<Value> {
-    let text = String::from_utf8_lossy(end);
-    let at = text.rfind("\"id\"")?;
-    let (value, after) = scalar(text[at + 4..].trim_start().strip_prefix(':')?.trim_start())?;
-    let mut after = after.trim();
-    // What else may stand behind it at the same depth.
-    while let Some(rest) = after.strip_prefix(',') {
-        let (_, rest) = scalar(rest.trim_start())?;
-        let (_, rest) = scalar(rest.trim_start().strip_prefix(':')?.trim_start())?;
-        after = rest.trim_start();
-    }
-    (after == "}" && is_id(&value)).then_some(value)
-}
-
-/// A text or a number at the beginning of some JSON, and what comes after it.
-fn scalar(text: &str) -> Option<(Value, &str)> {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    if !text.starts_with(['"', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']) {
-        return None;
-    }
-    let value = values.next()?.ok()?;
-    Some((value, &text[values.byte_offset()..]))
-}
-
-fn is_id(value: &Value) -> bool {
-    value.is_string() || value.is_i64() || value.is_u64()
+    Line::Whole(request.to_string().into_bytes())
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::AsyncReadExt as _;
+    use serde_json::Value;
 
     use super::*;
 
     const LIMIT: usize = 10_000;
 
-    async fn through(input: &[u8]) -> String {
-        let mut text = String::new();
-        Lines::new(input, LIMIT).read_to_string(&mut text).await.unwrap();
-        text
+    async fn through(input: &[u8]) -> Vec<Line> {
+        let mut lines = Lines::new(input, LIMIT);
+        let mut all = Vec::new();
+        while let Some(line) = lines.next().await {
+            all.push(line);
+        }
+        all
+    }
+
+    fn whole(text: &str) -> Line {
+        Line::Whole(text.as_bytes().to_vec())
     }
 
     #[tokio::test]
     async fn lines_that_are_not_too_long_are_handed_on_as_they_are() {
         let long = "x".repeat(LIMIT - 1);
         let input = format!("{{\"a\":1}}\r\n\n{long}\nlast\n");
-        assert_eq!(through(input.as_bytes()).await, input);
+        let expected = ["{\"a\":1}\r\n", "\n", &format!("{long}\n"), "last\n"].map(whole);
+        assert_eq!(through(input.as_bytes()).await, expected);
     }
 
     #[tokio::test]
     async fn what_has_no_end_is_no_message() {
-        assert_eq!(through(b"one\ntwo").await, "one\n");
+        assert_eq!(through(b"one\ntwo").await, [whole("one\n")]);
     }
 
     #[tokio::test]
@@ -192,8 +170,9 @@ mod tests {
             (format!(r#"{{"params":{{"a":"{text}"}},"id":"x","jsonrpc":"2.0"}}"#), "\"x\""),
         ] {
             let after = through(format!("before\n{line}\nafter\n").as_bytes()).await;
-            let between = after.strip_prefix("before\n").and_then(|after| after.strip_suffix("after\n")).unwrap();
-            let request: Value = serde_json::from_str(between).unwrap();
+            let [before, Line::Whole(between), after] = &after[..] else { panic!("{after:?}") };
+            assert_eq!((before, after), (&whole("before\n"), &whole("after\n")));
+            let request: Value = serde_json::from_slice(between).unwrap();
             let told = (&request["params"]["bytes"], &request["params"]["limit"]);
             assert_eq!((told, request["id"].to_string().as_str()), ((&json!(bytes(&line)), &json!(LIMIT)), id));
         }
@@ -209,10 +188,7 @@ mod tests {
             text.clone(),
         ] {
             let after = through(format!("{line}\n").as_bytes()).await;
-            assert!(
-                after.starts_with("{\"jsonrpc\":\"2.0\",\"method\":\"toolcell/too-long\"") && !after.contains("\"id\""),
-                "{after}"
-            );
+            assert_eq!(after, [Line::TooLong { bytes: line.len() as u64 + 1, limit: LIMIT }]);
         }
     }
 }

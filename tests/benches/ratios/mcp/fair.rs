@@ -1,7 +1,8 @@
-//! What is left to one principal while another has a hundred runs that never end.
+//! What is left to one principal while another takes all it can: a hundred runs that never end, and floods of each verb.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
@@ -16,6 +17,10 @@ const ENDLESS: usize = 100;
 /// Turns with and without them, and runs in each.
 const TURNS: usize = 5;
 const RUNS: usize = 400;
+/// Requests of a flood that are under way at any time.
+const FLOOD: usize = 64;
+/// Lines of a source that is created in one.
+const LINES: usize = 400;
 const TOKENS: [&str; 2] = ["the-token-of-the-first-one", "the-token-of-the-second-one"];
 
 pub(super) fn measure(table: &mut Table, place: &Place) {
@@ -46,6 +51,79 @@ pub(super) fn measure(table: &mut Table, place: &Place) {
     let row = Row::new("median", beside.median()).beside(alone.median());
     table.row(row.target(Target::TimesWorse(2.0)));
     table.row(Row::new("p99", beside.p99()).beside(alone.p99()));
+    floods(table, &http, &mut second);
+}
+
+/// A small run of one principal while another has [`FLOOD`] requests of one verb under way all the time.
+fn floods(table: &mut Table, http: &Http, second: &mut Connection) {
+    table.section("the MCP server: a small run of one principal beside a flood of another, 64 requests at any time, median of 2,000");
+    let source = |number: u32| {
+        let lines = (0..LINES).map(|line| format!("function f{line}(a) {{ return a + {number} }}\n"));
+        lines.chain(["const execute = ({ text }) => f1(text)".to_owned()]).collect::<String>()
+    };
+    let long = "a.csv: 3 rows\n".repeat(500);
+    let request = |verb: &str, number: u32| {
+        let call = |operation: &str, arguments| Message::call(Era::Stateless, number.into(), operation, &arguments);
+        match verb {
+            "create_tool" => creation(&format!("t{number}"), &source(number)),
+            "list_dynamic_tools" => call(verb, json!({"limit": 100})),
+            "tool_reflection" => call(verb, json!({"task_description": "convert 40 files", "last_tool_result": long})),
+            "run_dynamic_tool" => call(verb, json!({"tool_name": "string_reverse", "parameters": {"text": "x"}})),
+            "delete_dynamic_tool" => call(verb, json!({"tool_name": format!("t{number}"), "confirm": true})),
+            method => Message::request(
+                Era::Stateless,
+                number.into(),
+                match method {
+                    "resources/list" => "resources/list",
+                    "prompts/list" => "prompts/list",
+                    _ => "tools/list",
+                },
+                json!({}),
+            ),
+        }
+    };
+    let written = second.written(&small_run(Era::Stateless));
+    for verb in [
+        "create_tool",
+        "list_dynamic_tools",
+        "tool_reflection",
+        "run_dynamic_tool",
+        "delete_dynamic_tool",
+        "resources/list",
+        "prompts/list",
+        "tools/list",
+    ] {
+        let (over, number) = (AtomicBool::new(false), AtomicU32::new(0));
+        let (mut beside, mut alone) = (Series::default(), Series::default());
+        let mut run = || assert!(second.exchange(&written).unwrap().body.contains(RESULT));
+        alone.time(RUNS, &mut run);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut crowd: Vec<Connection> = (0..FLOOD).map(|_| http.connect(Some(TOKENS[0]))).collect();
+                let send = |connection: &mut Connection| {
+                    let written = connection.written(&request(verb, number.fetch_add(1, Ordering::Relaxed)));
+                    connection.send(&written).unwrap();
+                };
+                crowd.iter_mut().for_each(send);
+                while !over.load(Ordering::Relaxed) {
+                    for connection in &mut crowd {
+                        connection.answer().unwrap();
+                        send(connection);
+                    }
+                }
+                crowd.iter_mut().for_each(|connection| drop(connection.answer().unwrap()));
+            });
+            while number.load(Ordering::Relaxed) < 2 * u32::try_from(FLOOD).unwrap() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            beside.time(RUNS, &mut run);
+            over.store(true, Ordering::Relaxed);
+        });
+        alone.time(RUNS, &mut run);
+        let row = Row::new(format!("{verb}: median"), beside.median()).beside(alone.median());
+        table.row(row.target(Target::TimesWorse(2.0)));
+        table.row(Row::new("  p99", beside.p99()).beside(alone.p99()));
+    }
 }
 
 fn create(connection: &mut Connection, name: &str, source: &str) {

@@ -1,11 +1,17 @@
 //! Who comes in.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
 
+use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use serde_json::{Value, json};
+
 use crate::calls::Calls;
+use crate::http::members::Members;
+use crate::http::refusal::Refusal;
 use crate::http::{Bearers, HttpConfig, Probes, serve};
 
-use super::harness::{ALICE, BOB, Desk, Served, bearer, call, get, initialize, post, two, who};
+use super::harness::{ALICE, BOB, Desk, METRICS, Served, bearer, call, get, initialize, post, two, who};
 
 #[tokio::test]
 async fn without_tokens_everybody_is_local() {
@@ -60,6 +66,22 @@ async fn many_wrong_tokens_are_told_to_wait_and_a_right_one_is_let_in() {
         break;
     }
     assert_eq!(served.ask(&call(&bearer(ALICE), "who", &serde_json::json!({}))).await.text(), "alice");
+}
+
+#[tokio::test]
+async fn wrong_tokens_of_many_addresses_are_remembered_up_to_a_bound() {
+    let members = Members::new(&two());
+    let wrong = HeaderMap::from_iter([(AUTHORIZATION, HeaderValue::from_static("Bearer guess-0123456789"))]);
+    let mut waits = 0;
+    for address in 0..20_000_u32 {
+        let peer = IpAddr::from(Ipv4Addr::from(0x0a00_0000 + address));
+        waits += usize::from(matches!(members.recognise(&wrong, peer), Err(Refusal::TooManyAttempts { .. })));
+    }
+    assert!(members.remembered() <= 4096, "{}", members.remembered());
+    // What is beyond is counted together, and told to wait.
+    assert!(waits > 10_000, "{waits}");
+    let right = HeaderMap::from_iter([(AUTHORIZATION, format!("Bearer {ALICE}").parse().unwrap())]);
+    assert!(members.recognise(&right, IpAddr::from([10, 200, 0, 1])).is_ok());
 }
 
 #[tokio::test]
@@ -148,8 +170,10 @@ async fn how_the_server_is_can_be_asked() {
     assert_eq!((reply.status, reply.code().as_str()), (503, "not-ready"));
     assert_eq!(reply.json()["detail"], "the server is not ready: the store is read-only");
     assert_eq!(served.ask(&get("/metrics")).await.status, 401);
-    let metrics = format!("GET /metrics HTTP/1.1\r\nHost: localhost\r\n{}\r\n", bearer(BOB));
-    let reply = served.ask(&metrics).await;
+    let metrics = |token: &str| format!("GET /metrics HTTP/1.1\r\nHost: localhost\r\n{}\r\n", bearer(token));
+    let reply = served.ask(&metrics(BOB)).await;
+    assert_eq!((reply.status, reply.code().as_str()), (403, "metrics-forbidden"));
+    let reply = served.ask(&metrics(METRICS)).await;
     assert_eq!(
         (reply.body.as_str(), reply.headers["content-type"].as_str()),
         ("a 1\n", "text/plain; version=0.0.4; charset=utf-8")
@@ -177,6 +201,7 @@ async fn what_the_library_refuses_in_words_has_a_code() {
         (format!("{plain}\r\n{{}}"), 406, "not-acceptable"),
         (format!("{plain}Accept: application/json, text/event-stream\r\n\r\n{{}}"), 415, "content-type"),
         (post("", "not json"), 400, "body-invalid"),
+        (post("", r#"{"jsonrpc":"2.0","id":1,"method":7}"#), 400, "body-invalid"),
         (post("", "{}"), 400, "body-invalid"),
         (post("Mcp-Session-Id: x\r\n", r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#), 404, "session-unknown"),
         (post("", r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#), 400, "request-invalid"),
@@ -184,6 +209,22 @@ async fn what_the_library_refuses_in_words_has_a_code() {
     ] {
         let reply = served.ask(&request).await;
         assert_eq!((reply.status, reply.code().as_str()), (status, code), "{request}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_json_is_answered_with_a_parse_error() {
+    let served = Served::new(HttpConfig::default()).await;
+    for (body, code, id) in [
+        ("not json", -32_700, Value::Null),
+        (r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"\ud83d"}}"#, -32_700, json!(7)),
+        (r#"{"jsonrpc":"2.0","id":"x","method":7}"#, -32_600, json!("x")),
+        ("[]", -32_600, Value::Null),
+    ] {
+        let reply = served.ask(&post("", body)).await;
+        let error = reply.json();
+        assert_eq!((reply.status, &error["error"]["code"], &error["id"]), (400, &json!(code), &id), "{error}");
+        assert_eq!((&error["jsonrpc"], &error["code"]), (&json!("2.0"), &json!("body-invalid")), "{error}");
     }
 }
 
@@ -197,7 +238,7 @@ fn tokens_that_protect_nothing_are_refused_and_never_shown() {
     let token = "t0ken-t0ken-t0ken";
     for (text, code, message) in [
         ("", "bearers-invalid", "there is no principal, so nobody could come in"),
-        ("x = 1", "bearers-invalid", "`x` is not known here: only `principals` is"),
+        ("x = 1", "bearers-invalid", "`x` is not known here: `principals` and `metrics` are"),
         ("principals = 't0ken-t0ken-t0ken'", "bearers-invalid", "`principals` is not a table"),
         (
             "[principals]\na = 't0ken-t0ken-t0ken'",
@@ -210,6 +251,21 @@ fn tokens_that_protect_nothing_are_refused_and_never_shown() {
             "[principals.a]\ntoken_blake3 = 't0ken-t0ken-t0ken'",
             "token-invalid",
             "the `token_blake3` of `a` is not 64 hex digits",
+        ),
+        (
+            "metrics = 't0ken-t0ken-t0ken'\n[principals.a]\ntoken = 'other-other-other'",
+            "bearers-invalid",
+            "`metrics` is not a table with one of `token` and `token_blake3`",
+        ),
+        (
+            "[metrics]\ntoken = 'short'\n[principals.a]\ntoken = 'other-other-other'",
+            "token-short",
+            "the token of `metrics` is 5 bytes, the least is 16",
+        ),
+        (
+            "[metrics]\nx = 't0ken-t0ken-t0ken'\n[principals.a]\ntoken = 'other-other-other'",
+            "bearers-invalid",
+            "`metrics.x` is not known here: `token` and `token_blake3` are",
         ),
         (
             "[principals.a]\nconcurrent = 't0ken-t0ken-t0ken'",
@@ -228,6 +284,8 @@ fn tokens_that_protect_nothing_are_refused_and_never_shown() {
     let hash = blake3::hash(token.as_bytes());
     let (code, said) = refused(&format!("[principals.a]\ntoken = '{token}'\n[principals.b]\ntoken_blake3 = '{hash}'"));
     assert_eq!((code, said.as_str()), ("token-twice", "`a` and `b` have the same token"));
+    let (code, said) = refused(&format!("[principals.a]\ntoken = '{token}'\n[metrics]\ntoken_blake3 = '{hash}'"));
+    assert_eq!((code, said.as_str()), ("token-twice", "`a` and `metrics` have the same token"));
     let (code, _) = refused(&format!("[principals.'../x']\ntoken = '{token}'"));
     assert_eq!(code, "principal-invalid");
     let single = Bearers::single(token).unwrap();

@@ -1,11 +1,16 @@
 //! How much comes in.
 
+use std::num::NonZeroU32;
+use std::time::Duration;
+
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 
 use crate::http::{HttpConfig, Times};
 
-use super::harness::{PATIENCE, SHORT, Served, alone, call, get, memory, post, who};
+use super::harness::{
+    ALICE, BOB, Client, PATIENCE, SHORT, Served, alone, bearer, call, get, initialize, memory, post, two, who,
+};
 
 const HEAD: &str = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: application/json, text/event-stream\r\n\
                     Content-Type: application/json\r\n";
@@ -117,6 +122,138 @@ async fn all_bodies_together_take_no_more_room_than_there_is() {
     first.say("x").await;
     assert_eq!(first.reply().await.code(), "body-invalid");
     assert_eq!(served.ask(&second).await.code(), "body-invalid");
+}
+
+/// The head of a request with a body of so many bytes, and all of the body but the last byte.
+fn unfinished(headers: &str, length: usize) -> String {
+    format!("{HEAD}{headers}Content-Length: {length}\r\n\r\n{}", "x".repeat(length - 1))
+}
+
+/// Connections with unfinished bodies of a principal: as many as it is let have, and one that is refused.
+async fn flood(served: &Served, token: &str, length: usize) -> Vec<Client> {
+    let mut clients = Vec::new();
+    loop {
+        let mut client = served.client().await;
+        client.say(&unfinished(&bearer(token), length)).await;
+        let refused = tokio::time::timeout(SHORT, client.head()).await;
+        clients.push(client);
+        if let Ok(refused) = refused {
+            assert_eq!((refused.status, refused.headers["retry-after"].as_str()), (503, "1"));
+            return clients;
+        }
+    }
+}
+
+#[tokio::test]
+async fn unfinished_bodies_of_one_principal_leave_room_for_those_of_another() {
+    let served = Served::new(HttpConfig { bodies: 100_000, ..two() }).await;
+    let clients = flood(&served, ALICE, 10_000).await;
+    assert_eq!(clients.len(), 6);
+    let text = "y".repeat(20_000);
+    let reply = served.ask(&call(&bearer(BOB), "who", &json!({ "text": text }))).await;
+    assert_eq!(reply.text(), "bob");
+    // The room of bodies that are given up is there again.
+    drop(clients);
+    let long = call(&bearer(ALICE), "who", &json!({ "text": "y".repeat(40_000) }));
+    let reply = loop {
+        let reply = served.ask(&long).await;
+        if reply.status != 503 {
+            break reply;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(reply.text(), "alice");
+}
+
+#[tokio::test]
+async fn no_body_is_read_before_the_token_of_its_request_is_known() {
+    let served = Served::new(HttpConfig { bodies: 1, ..two() }).await;
+    for headers in [String::new(), bearer("mallory-0123456789")] {
+        let mut client = served.client().await;
+        // Neither is there room for it, nor does it end.
+        client.say(&unfinished(&headers, 1_000)).await;
+        assert_eq!(client.reply().await.status, 401);
+    }
+    let mut client = served.client().await;
+    client.say(&unfinished(&bearer(ALICE), 1_000)).await;
+    assert_eq!(client.reply().await.code(), "overloaded");
+}
+
+#[tokio::test]
+async fn a_body_that_comes_in_drops_is_given_up_long_before_its_time_is_over() {
+    let times = Times { behind: SHORT, body: 100 * PATIENCE, ..Times::default() };
+    let rate = NonZeroU32::new(1_000).unwrap();
+    let served = Served::new(HttpConfig { times, body_rate: rate, ..HttpConfig::default() }).await;
+    let mut client = served.client().await;
+    client.say(&format!("{HEAD}Content-Length: 1000000\r\n\r\n")).await;
+    for _ in 0..4 {
+        // Where it is given up already, there is nothing to write to.
+        let _ = client.stream.write_all(b"x").await;
+        tokio::time::sleep(SHORT / 8).await;
+    }
+    let reply = client.reply().await;
+    assert_eq!((reply.status, reply.code().as_str()), (408, "body-timeout"));
+    assert_eq!(reply.json()["detail"], "the body came slower than 1000 bytes a second");
+    assert!(client.is_ended().await);
+    // One that keeps its rate may take longer than it may be behind.
+    let mut client = served.client().await;
+    let request = who();
+    let (head, body) = request.split_at(request.len() - 400);
+    client.say(head).await;
+    for part in body.as_bytes().chunks(40) {
+        client.say(std::str::from_utf8(part).unwrap()).await;
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    assert_eq!(client.reply().await.text(), "local");
+}
+
+#[tokio::test]
+async fn requests_of_one_principal_leave_places_for_those_of_another() {
+    let mut served = Served::new(HttpConfig { requests: 8, ..two() }).await;
+    let wait = call(&bearer(ALICE), "wait", &json!({}));
+    let mut waiting = Vec::new();
+    for _ in 0..4 {
+        let mut client = served.client().await;
+        client.say(&wait).await;
+        assert_eq!(served.hears().await, "began");
+        waiting.push(client);
+    }
+    let reply = served.ask(&wait).await;
+    assert_eq!((reply.status, reply.code().as_str(), reply.headers["retry-after"].as_str()), (503, "overloaded", "1"));
+    assert_eq!(served.ask(&call(&bearer(BOB), "who", &json!({}))).await.text(), "bob");
+    served.release.notify_waiters();
+    for mut client in waiting {
+        assert_eq!(client.reply().await.text(), "released");
+    }
+}
+
+#[tokio::test]
+async fn connections_without_a_token_take_no_place_of_those_with_one() {
+    let served = Served::new(HttpConfig { connections: 16, ..two() }).await;
+    let mut known = served.client().await;
+    let ask = call(&bearer(ALICE), "who", &json!({}));
+    known.say(&ask).await;
+    assert_eq!(known.reply().await.text(), "alice");
+    let mut flood = Vec::new();
+    for _ in 0..100 {
+        let mut client = served.client().await;
+        client.say("GET /healthz HTTP/1.1\r\n").await;
+        flood.push(client);
+    }
+    assert_eq!(served.ask(&call(&bearer(BOB), "who", &json!({}))).await.text(), "bob");
+    known.say(&ask).await;
+    assert_eq!(known.reply().await.text(), "alice");
+    assert!(flood[0].is_ended().await);
+}
+
+#[tokio::test]
+async fn a_session_does_not_begin_with_more_than_it_may_keep() {
+    let served = Served::new(HttpConfig::default()).await;
+    let long = initialize("").replace("\"test\"", &format!("\"{}\"", "x".repeat(100_000)));
+    let (head, body) = long.split_once("\r\n\r\n").unwrap();
+    let reply = served.ask(&post("", body)).await;
+    assert_eq!((reply.status, reply.code().as_str()), (413, "body-too-large"), "{head}");
+    assert_eq!(served.ask(&initialize("")).await.status, 200);
 }
 
 #[tokio::test]

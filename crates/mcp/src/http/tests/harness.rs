@@ -28,9 +28,13 @@ pub(super) const SHORT: Duration = Duration::from_millis(150);
 pub(super) const ALICE: &str = "alice-0123456789abcdef";
 pub(super) const BOB: &str = "bob-00123456789abcdef";
 
-/// A config with two principals.
+pub(super) const METRICS: &str = "metrics-0123456789abcdef";
+
+/// A config with two principals, and a token for metrics.
 pub(super) fn two() -> HttpConfig {
-    let text = format!("[principals.alice]\ntoken = '{ALICE}'\n[principals.bob]\ntoken = '{BOB}'\n");
+    let text = format!(
+        "[principals.alice]\ntoken = '{ALICE}'\n[principals.bob]\ntoken = '{BOB}'\n[metrics]\ntoken = '{METRICS}'\n"
+    );
     HttpConfig { bearers: Bearers::read(&text).unwrap(), ..HttpConfig::default() }
 }
 

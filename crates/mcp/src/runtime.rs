@@ -1,0 +1,121 @@
+//! The runtime of a server, on machines that give as many threads as it wants, and on those that give fewer.
+//!
+//! Tokio panics, or waits for ever, where the system refuses it a thread. So threads are asked for before they are counted on:
+//! with two workers and one blocking thread a runtime is whole; with one thread less it works on the thread of its caller; with
+//! none there is an error.
+//!
+//! Invariant: a runtime that is returned has a blocking thread, which stays. Work that finds no other one waits for it.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::{Builder, Runtime};
+
+/// What to do where no thread can be had.
+pub(crate) const THREADS_HINT: &str =
+    "raise the limit on processes and threads (`ulimit -u`, `pids.max` of the control group), or end other processes";
+
+/// How many threads read and write messages. Tools run on threads of their own.
+const WORKERS: usize = 2;
+/// How many blocking threads there may be; each principal is held to its share of them.
+const BLOCKING: usize = 4096;
+/// For how long threads that were asked for are waited for.
+const STARTED: Duration = Duration::from_secs(2);
+/// For how long a blocking thread stays that has nothing to do: longer than any server lives, so that the first one is kept.
+const STAYS: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
+
+/// A runtime for a server.
+///
+/// # Errors
+/// Where not one thread can be had.
+pub(crate) fn runtime() -> io::Result<Runtime> {
+    match ask_for(WORKERS + 1).and_then(|()| with_workers()) {
+        Ok(runtime) => Ok(runtime),
+        Err(error) => {
+            tracing::debug!(%error, "messages are read and written on one thread: there are not more to be had");
+            ask_for(1)?;
+            on_this_thread()
+        }
+    }
+}
+
+fn with_workers() -> io::Result<Runtime> {
+    let started = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&started);
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(WORKERS).on_thread_start(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+    });
+    let runtime = built(&mut builder)?;
+    let began = Instant::now();
+    while started.load(Ordering::Relaxed) < WORKERS {
+        if began.elapsed() > STARTED {
+            runtime.shutdown_background();
+            return Err(refused());
+        }
+        thread::sleep(Duration::from_micros(50));
+    }
+    with_blocking_thread(runtime)
+}
+
+fn on_this_thread() -> io::Result<Runtime> {
+    built(&mut Builder::new_current_thread()).and_then(with_blocking_thread)
+}
+
+fn built(builder: &mut Builder) -> io::Result<Runtime> {
+    let builder = builder.enable_all().thread_keep_alive(STAYS).max_blocking_threads(BLOCKING);
+    // It panics where the system refuses the first thread.
+    catch_unwind(AssertUnwindSafe(|| builder.build())).unwrap_or_else(|_| Err(refused()))
+}
+
+/// A runtime of which one blocking thread has started.
+fn with_blocking_thread(runtime: Runtime) -> io::Result<Runtime> {
+    let started = catch_unwind(AssertUnwindSafe(|| {
+        runtime.block_on(async { tokio::time::timeout(STARTED, tokio::task::spawn_blocking(|| ())).await.is_ok() })
+    }));
+    match started {
+        Ok(true) => Ok(runtime),
+        _ => {
+            runtime.shutdown_background();
+            Err(refused())
+        }
+    }
+}
+
+/// Whether the system gives so many threads at once.
+fn ask_for(count: usize) -> io::Result<()> {
+    let gate = Mutex::new(());
+    thread::scope(|scope| {
+        let closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let wait = || drop(gate.lock());
+        let threads = (0..count).try_for_each(|_| thread::Builder::new().spawn_scoped(scope, wait).map(drop));
+        drop(closed);
+        threads
+    })
+}
+
+fn refused() -> io::Error {
+    io::Error::new(io::ErrorKind::WouldBlock, "the system gives this process no more threads")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_runtime_on_one_thread_does_blocking_work_and_ends() {
+        let runtime = on_this_thread().unwrap();
+        let two = runtime.block_on(async { tokio::task::spawn_blocking(|| 2).await.unwrap() });
+        assert_eq!(two, 2);
+        runtime.shutdown_timeout(Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_runtime_has_its_workers_where_there_are_threads() {
+        assert_eq!(runtime().unwrap().metrics().num_workers(), WORKERS);
+    }
+}

@@ -1,0 +1,194 @@
+//! Messages over lines: what is no message is answered with why.
+//!
+//! The library drops a line that is no JSON without a word, answers one that is no message without the identifier of the
+//! request, and ends a connection whose first message is no request. A client would wait for ever. So lines are parsed here, and
+//! each that cannot be handed on has an answer (JSON-RPC 2.0, section 5.1): a parse error or an invalid request, with the
+//! identifier of the request where it can be read, and without one where not.
+//!
+//! Invariant: a request gets an answer, whatever is wrong with it. Notifications, and answers to questions of the server, get
+//! none but where nobody can tell that they are.
+
+use std::borrow::Cow;
+use std::pin::Pin;
+
+use rmcp::RoleServer;
+use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncWrite, Empty};
+
+use super::lines::{Line, Lines};
+use crate::malformed::{Malformed, malformed};
+
+type Sending = Pin<Box<dyn Future<Output = Result<(), std::io::Error>> + Send>>;
+
+/// The transport of a client at lines.
+pub(super) struct Messages<R, W: AsyncWrite> {
+    lines: Lines<R>,
+    /// The library writes.
+    output: AsyncRwTransport<RoleServer, Empty, W>,
+    /// Whether there was a request already.
+    opened: bool,
+    /// An answer to what was malformed. The future of `receive` may be dropped while it is written.
+    sending: Option<Sending>,
+}
+
+impl<R, W> Messages<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    pub(super) fn new(lines: Lines<R>, output: W) -> Self {
+        let output = AsyncRwTransport::new_server(tokio::io::empty(), output);
+        Self { lines, output, opened: false, sending: None }
+    }
+
+    /// Reads the next message of the client; answers what is none.
+    async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            if let Some(sending) = &mut self.sending {
+                let sent = sending.await;
+                self.sending = None;
+                // A client that reads nothing any more asks for nothing.
+                sent.ok()?;
+            }
+            let line = match self.lines.next().await? {
+                Line::Whole(line) => line,
+                Line::TooLong { bytes, limit } => {
+                    let message = format!("the message has {bytes} bytes, the limit is {limit}");
+                    let data = json!({"code": "message-too-large"});
+                    self.answer(None, ErrorData::invalid_request(message, Some(data)));
+                    continue;
+                }
+            };
+            let line = trimmed(&line);
+            if line.is_empty() {
+                continue;
+            }
+            match serde_json::from_slice(line) {
+                Ok(message) => return Some(message),
+                Err(error) => {
+                    let Some(Malformed { id, error }) = malformed(line, &error) else { continue };
+                    tracing::debug!(%error, "a message is malformed");
+                    self.answer(id, error);
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, id: Option<RequestId>, error: ErrorData) {
+        self.sending = Some(Box::pin(self.output.send(TxJsonRpcMessage::<RoleServer>::error(error, id))));
+    }
+}
+
+impl<R, W> Transport<RoleServer> for Messages<R, W>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = std::io::Error;
+
+    fn name() -> Cow<'static, str> {
+        "lines".into()
+    }
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.output.send(item)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            let message = self.next().await?;
+            self.opened |= matches!(message, JsonRpcMessage::Request(_));
+            if self.opened {
+                return Some(message);
+            }
+            tracing::debug!("a message before the first request is ignored");
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.output.close().await
+    }
+}
+
+/// A line without the mark that some put before a text, and without the white space around it.
+fn trimmed(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, duplex};
+
+    use super::*;
+
+    /// What is answered to a line, before the request after it is handed on.
+    async fn answer(line: &[u8]) -> Option<Value> {
+        let (mut client, input) = duplex(1 << 20);
+        let (output, answers) = duplex(1 << 20);
+        let mut messages = Messages::new(Lines::new(input, 1 << 20), output);
+        client.write_all(line).await.unwrap();
+        client.write_all(b"\n{\"jsonrpc\":\"2.0\",\"id\":99,\"method\":\"ping\"}\n").await.unwrap();
+        drop(client);
+        let next = messages.receive().await.unwrap();
+        assert!(matches!(next, JsonRpcMessage::Request(request) if request.id == RequestId::Number(99)));
+        drop(messages);
+        let answer = BufReader::new(answers).lines().next_line().await.unwrap()?;
+        Some(serde_json::from_str(&answer).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_message_that_is_no_json_is_answered_with_a_parse_error() {
+        for (line, id) in [
+            (&b"nul"[..], Value::Null),
+            (b"{", Value::Null),
+            (b"\xff\xfe{}", Value::Null),
+            (br#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"\ud83d"}}"#, json!(7)),
+            (
+                br#"{"method":"tools/call","params":{"arguments":{"a":"x\udc00y"}},"jsonrpc":"2.0","id":"x"}"#,
+                json!("x"),
+            ),
+            (b"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"\xc3\x28\"}", json!(8)),
+            (br#"{"jsonrpc":"2.0","id":9,"method":"tools/list","params":{}"#, json!(9)),
+            // The identifier of an answer is none of a request.
+            (br#"{"jsonrpc":"2.0","id":10,"result":{"a":"\ud83d"}}"#, Value::Null),
+        ] {
+            let answer = answer(line).await.unwrap();
+            let shown = String::from_utf8_lossy(line);
+            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32_700), &id), "{shown}: {answer}");
+            assert_eq!(answer["error"]["data"]["code"], "message-not-json", "{shown}: {answer}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_that_is_no_message_is_answered_under_its_identifier() {
+        for (line, id) in [
+            (&br#"{"jsonrpc":"1.0","id":4,"method":"tools/list"}"#[..], json!(4)),
+            (br#"{"jsonrpc":"2.0","id":5,"method":7}"#, json!(5)),
+            (b"[]", Value::Null),
+            (b"7", Value::Null),
+        ] {
+            let answer = answer(line).await.unwrap();
+            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32_600), &id), "{answer}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_asks_for_nothing_is_answered_by_nothing() {
+        for line in [
+            &b""[..],
+            b" \t\r",
+            br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}"#,
+            br#"{"jsonrpc":"2.0","method":"$/other"}"#,
+        ] {
+            assert_eq!(answer(line).await, None, "{}", String::from_utf8_lossy(line));
+        }
+    }
+}

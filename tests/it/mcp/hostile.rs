@@ -1,0 +1,259 @@
+//! Tenants that take all they can: what is left to the others, and how a server ends beside them.
+
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+use super::BEGINS;
+use super::home::Home;
+use super::peer::Peer;
+use super::web::Web;
+
+fn of(web: &Web, name: &str) -> Peer {
+    web.peer_of(&Home::token(name)).stateless(json!({}))
+}
+
+/// A hook that does not answer for a long time: its run holds a blocking thread that nothing ends.
+const STUCK: &str = "[[gates]]\nname = 'stuck'\ncommand = ['/bin/sh', '-c', 'exec sleep 30']\ntimeout_ms = 60000\n";
+
+/// A source that takes the analysis a while.
+fn long(number: usize) -> String {
+    let lines = (0..1_500).map(|line| format!("function f{line}(a) {{ return a + {number} }}\n"));
+    lines.chain(["const execute = ({ n }) => f1(n)".to_owned()]).collect()
+}
+
+#[test]
+fn a_flood_of_any_verb_leaves_the_next_turn_to_another_tenant() {
+    let home = Home::new("[store]\ntools = 100000\nduplicates = 'allow'\n");
+    let tokens = home.tokens(&["alice", "bob"], "concurrent = 1");
+    let web = home.web(&["--tokens", &tokens]);
+    let mut bob = of(&web, "bob");
+    bob.make("small", "const execute = ({ n }) => n + 1");
+    let create = |n: usize| json!({ "name": format!("t{n}"), "description": "d", "code": long(n) });
+    let floods: [(&str, &dyn Fn(usize) -> Value); 3] = [
+        ("create_tool", &create),
+        ("list_dynamic_tools", &|_| json!({ "limit": 100 })),
+        (
+            "tool_reflection",
+            &|n| json!({ "task_description": format!("convert {n} files"), "last_tool_result": "a.csv: 3 rows\n".repeat(2_000) }),
+        ),
+    ];
+    for (verb, arguments) in floods {
+        let mut alice = of(&web, "alice");
+        let begun: Vec<u64> =
+            (0..64).map(|n| alice.begin("tools/call", json!({ "name": verb, "arguments": arguments(n) }))).collect();
+        bob.run("small", json!({ "n": 1 })).returns(&json!(2));
+        // It did not wait for the queue of the other one.
+        let is_answer = |message: &Value| message.get("id").is_some();
+        let answered = alice.count(is_answer);
+        assert!(verb != "create_tool" || answered < 64, "{verb}: all {answered} were answered before");
+        for id in begun {
+            alice.wait(id).result();
+        }
+    }
+}
+
+#[test]
+fn a_full_queue_says_that_it_is_full_and_when_to_try_again() {
+    let home = Home::new(STUCK);
+    let web = home.web(&["--share", "1"]);
+    let mut peer = web.peer().stateless(json!({}));
+    peer.make("one", "const execute = () => 1");
+    let runs: Vec<u64> = (0..257).map(|_| peer.begin_run("one", json!({}))).collect();
+    let under_way = || web.metric("toolcell_requests_under_way");
+    assert!(super::home::until(|| (under_way() == 257).then_some(())).is_some(), "{}", under_way());
+    let error = peer.run("one", json!({})).fails("busy");
+    assert_eq!(error["retryAfterMs"], 1_000, "{error}");
+    // Runs that wait leave the other verbs their turn.
+    assert_eq!(peer.call("list_dynamic_tools", json!({})).done()["total"], 1);
+    for run in runs {
+        peer.leaves(run);
+    }
+}
+
+/// How long a server takes to end, in this many seconds after its grace at most.
+#[track_caller]
+fn ends_within(began: Instant, grace: u64) {
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(grace + 1), "it took {took:?}");
+}
+
+#[test]
+fn a_server_ends_within_its_grace_and_a_second_whatever_its_tenants_do() {
+    let home = Home::new(STUCK);
+    let tokens = home.tokens(&["alice", "bob"], "concurrent = 2");
+    let mut web = home.web(&["--tokens", &tokens, "--grace", "1"]);
+    let (mut alice, mut bob) = (of(&web, "alice"), of(&web, "bob"));
+    alice.make("one", "const execute = () => 1");
+    bob.make("one", "const execute = () => 1");
+    // Blocking threads that wait for what does not end, and queues behind them.
+    for _ in 0..20 {
+        alice.begin_run("one", json!({}));
+        bob.begin_run("one", json!({}));
+    }
+    for n in 0..40 {
+        let arguments = json!({ "name": format!("t{n}"), "description": "d", "code": long(n) });
+        alice.begin("tools/call", json!({ "name": "create_tool", "arguments": arguments }));
+    }
+    // A body that hangs, a head that hangs, and streams.
+    let hanging = web.hangs(&format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Length: 10\r\n\r\nx",
+        Home::token("bob")
+    ));
+    let head = web.hangs("GET /healthz HTTP/1.1\r\n");
+    let mut session = web.peer_of(&Home::token("alice")).in_session(json!({}));
+    session.listens();
+    session.begin_run("one", json!({}));
+    let under_way = || {
+        let (_, metrics) = web.page("/metrics", &format!("Authorization: Bearer {}\r\n", Home::token("metrics")));
+        metrics.lines().find_map(|line| line.strip_prefix("toolcell_requests_under_way ")?.parse::<u64>().ok()).unwrap()
+    };
+    assert!(super::home::until(|| (under_way() >= 41).then_some(())).is_some(), "{}", under_way());
+    let began = Instant::now();
+    web.process.is_sent(Signal::SIGTERM);
+    assert_eq!(web.process.ends(), Some(0));
+    ends_within(began, 1);
+    drop((hanging, head));
+    // What was left behind is recorded when the store is opened next.
+    home.prints(&["--dir", home.path("store/principals/bob").to_str().unwrap(), "list"]);
+    let lines = home.audit_of("bob");
+    assert!(lines.iter().any(|line| line["error"] == "interrupted" || line["error"] == "cancelled"), "{lines:#?}");
+}
+
+#[test]
+fn a_server_at_pipes_ends_within_its_grace_and_a_second_beside_a_thread_that_is_stuck() {
+    for signal in [Some(Signal::SIGTERM), None] {
+        let home = Home::new(STUCK);
+        let mut peer = home.piped(&["--grace", "1"]).stateless(json!({}));
+        peer.make("one", "const execute = () => 1");
+        for _ in 0..12 {
+            peer.begin_run("one", json!({}));
+        }
+        peer.call("list_dynamic_tools", json!({})).done();
+        let began = Instant::now();
+        match signal {
+            Some(signal) => peer.process().is_sent(signal),
+            None => peer.hang_up(),
+        }
+        assert_eq!(peer.process().ends(), Some(0));
+        ends_within(began, 1);
+    }
+}
+
+/// What a client over HTTP is told must not name this.
+#[track_caller]
+fn names_no_path(home: &Home, told: &Value) {
+    let (text, root) = (told.to_string(), home.path("."));
+    let root = root.to_str().unwrap().trim_end_matches("/.").to_owned();
+    assert!(!text.contains(&root) && !text.contains("policy.toml"), "{text}");
+}
+
+#[test]
+fn no_answer_over_http_names_a_path_of_the_host() {
+    let gone = "[[gates]]\nname = 'gone'\ncommand = ['/no/such/folder/hook']\nmatcher = 'hooked'\n";
+    let home = Home::new(&format!("{gone}[approval]\nmode = 'ask'\n"));
+    let tokens = home.tokens(&["alice"], "");
+    let web = home.web(&["--tokens", &tokens]);
+    let mut alice = of(&web, "alice");
+    alice.make("one", "const execute = () => 1");
+    let denied = alice.run("one", json!({}));
+    let error = denied.fails("permission-denied");
+    names_no_path(&home, &denied.message);
+    let command = error["pending"]["command"].as_str().unwrap();
+    assert!(command.starts_with("toolcell approvals grant ") && !command.contains('/'), "{error}");
+    assert!(error["hint"].as_str().unwrap().contains(command), "{error}");
+    assert_eq!(error["pending"]["principal"], "alice");
+    let mut asked = web.peer_of(&Home::token("alice")).stateless(super::peer::asks());
+    names_no_path(&home, &asked.run("one", json!({})).message);
+    // Whoever started the server at pipes is told where.
+    let mut local = home.piped(&[]).stateless(json!({}));
+    local.make("one", "const execute = () => 1");
+    let error = local.run("one", json!({})).fails("permission-denied");
+    assert!(error["hint"].as_str().unwrap().contains(home.path("store").to_str().unwrap()), "{error}");
+    // A store that breaks: errors, resources, and whether the server is ready.
+    std::fs::remove_dir_all(home.path("store/principals/alice/objects")).unwrap();
+    for told in [
+        alice.call("create_tool", json!({ "name": "two", "description": "d", "code": "const execute = () => 2" })),
+        alice.run("one", json!({})),
+        alice.call("list_dynamic_tools", json!({})),
+        alice.ask("resources/list", json!({})),
+        alice.ask("resources/read", json!({ "uri": "toolcell://audit" })),
+    ] {
+        names_no_path(&home, &told.message);
+    }
+    let (_, ready) = web.page("/readyz", "");
+    names_no_path(&home, &json!(ready));
+    // A principal whose store does not open.
+    let tokens = home.tokens(&["carol"], "");
+    let web = home.web(&["--tokens", &tokens]);
+    std::fs::create_dir_all(home.path("store/principals/carol")).unwrap();
+    std::fs::write(home.path("store/principals/carol/toolcell-store"), "something else").unwrap();
+    let mut carol = of(&web, "carol");
+    for told in [carol.call("list_dynamic_tools", json!({})), carol.ask("resources/list", json!({}))] {
+        names_no_path(&home, &told.message);
+        assert!(told.message.to_string().contains("(path on the server)"), "{}", told.message);
+    }
+}
+
+/// A user that no other test has processes of.
+const LONELY: u32 = 61_733;
+
+#[test]
+fn a_machine_without_threads_gives_an_error_and_neither_a_panic_nor_a_server_that_hangs() {
+    let home = Home::of_user("", LONELY);
+    let (mut served, mut refused) = (0, 0);
+    for threads in 1..=12 {
+        let mut command = home.limited(threads, &["mcp"]);
+        let mut peer = Home::piped_at({
+            command.arg("--grace").arg("1");
+            command
+        })
+        .stateless(json!({}));
+        if peer.is_there_or_gone() {
+            served += 1;
+            peer.hang_up();
+            assert_eq!(peer.process().ends(), Some(0), "with {threads}: {}", peer.told());
+        } else {
+            refused += 1;
+            assert_eq!(peer.process().ends(), Some(5), "with {threads}: {}", peer.told());
+            let errors = peer.process().errors_to_the_end();
+            assert!(errors.contains("thread") && errors.contains("ulimit -u"), "with {threads}: {errors}");
+        }
+        let errors = peer.process().errors_to_the_end();
+        assert!(!errors.contains("panicked"), "with {threads}: {errors}");
+    }
+    assert!(served > 0 || refused == 12, "{served} {refused}");
+}
+
+#[test]
+fn what_runs_on_a_machine_without_threads_says_so_or_is_done_on_the_one_there_is() {
+    let home = Home::of_user("", LONELY + 1);
+    std::fs::write(home.path("one.ts"), "export const execute = () => 1\n").unwrap();
+    let test = "[[case]]\nname = 'a'\nreturns = 1\n[[case]]\nname = 'b'\nreturns = 1\n";
+    std::fs::write(home.path("one.test.toml"), test).unwrap();
+    let (source, test) = (home.path("one.ts"), home.path("one.test.toml"));
+    let (source, test) = (source.to_str().unwrap(), test.to_str().unwrap());
+    let mut said = String::new();
+    for threads in 1..=8 {
+        for words in [
+            &["exec", source][..],
+            &["test", test, "--jobs", "4"],
+            &["create", source, "--description", "d", "--replace"],
+            &["verify", "--all"],
+        ] {
+            let output = home.limited(threads, words).output().unwrap();
+            let errors =
+                String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+            assert!(!errors.contains("panicked"), "{words:?} with {threads}: {errors}");
+            assert!(
+                output.status.code().is_some_and(|code| code < 70),
+                "{words:?} with {threads}: {:?} {errors}",
+                output.status
+            );
+            assert!(!errors.contains("too little stack"), "{words:?} with {threads}: {errors}");
+            said.push_str(&errors);
+        }
+    }
+    assert!(said.contains("no thread can be started to analyse the source"), "{said}");
+}
