@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use toolcell_store::{
     Access, Approval, Begun, Decision, Durability, Entry, FindError, NameStepError, OpenError, Record, Registration,
-    Settings, Store, ToolRef, UsageEvent, WhenTaken,
+    Settings, Settled, Store, ToolRef, UsageEvent, WhenTaken,
 };
 use toolcell_tool::{Status, ToolName};
 
@@ -151,13 +151,10 @@ fn run(store: &Store, entry: &Entry, failure: Option<String>, at: Timestamp) -> 
     Ok(store.record_usage(UsageEvent { tool: entry.id, at, failure, fuel: 1_000, duration, tokens_saved: None })?)
 }
 
-fn decide(
-    store: &Store,
-    entry: &Entry,
-    grants: &str,
-    decision: Decision,
-    at: Timestamp,
-) -> Result<(), toolcell_store::Fault> {
+fn decide(store: &Store, entry: &Entry, grants: &str, decision: Decision, at: Timestamp) -> Result<(), Refusal> {
     let grants = serde_json::Value::String(grants.to_owned());
-    store.decide(&Approval { tool: entry.id, grants, decision, by: "clerk".to_owned(), at })
+    match store.decide(&Approval { tool: entry.id, grants, decision, by: "clerk".to_owned(), at })? {
+        Settled::Kept => Ok(()),
+        Settled::Gone => Err(FindError::Unknown(entry.name.to_string()).into()),
+    }
 }

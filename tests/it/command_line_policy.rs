@@ -348,7 +348,19 @@ fn approvals_are_listed_granted_refused_and_taken_back() {
     assert_eq!((done.status, done.out.matches("pending ").count()), (0, 2));
     // What somebody has to know who decides is there: what it asks for, and its source.
     assert!(done.out.contains("asks for: timers") && done.out.contains("  1 | "), "{}", done.out);
-    assert!(done.out.contains(&format!("pending   later ({id}) with no grants, since ")), "{}", done.out);
+    // They were asked about without the rules of this place, under which they are granted something.
+    assert!(
+        done.out.contains(&format!("pending   later ({id}) with no grants, asked by create, since ")),
+        "{}",
+        done.out
+    );
+    let full = place.toolbox().find("later").unwrap().id.to_string();
+    assert!(done.out.contains(&format!("  id: {full}\n")) && done.out.contains("is granted: timers"), "{}", done.out);
+    let shown = done
+        .out
+        .lines()
+        .find_map(|line| line.strip_prefix(&format!("  toolcell approvals grant {full} --shown ")))
+        .unwrap();
     assert!(done.err.starts_with("hint: `toolcell show "), "{}", done.err);
     let pending = place.on(&["approvals", "list", "--json"]).json();
     assert_eq!((pending["pending"].as_array().unwrap().len(), &pending["decided"]), (2, &json!([])));
@@ -356,10 +368,19 @@ fn approvals_are_listed_granted_refused_and_taken_back() {
 
     // The grants are those that the policy gives now: without it, there are none.
     let plain = ["--dir", &place.text("store")];
+    let done = toolcell(&[&plain[..], &["approvals", "grant", "later", "--shown", shown]].concat());
+    assert_eq!((done.status, done.out.as_str()), (4, ""));
+    assert!(done.err.starts_with("error: `later` is not, or is not granted, what was shown as "), "{}", done.err);
+    assert_eq!(place.admits("later"), Err("permission-denied"));
     let done = toolcell(&[&plain[..], &["approvals", "grant", "later"]].concat());
-    says(&done, 0, &format!("approved later ({id}) with no grants\n"), "");
+    assert_eq!((done.status, done.out.as_str()), (0, &*format!("approved later ({id}) with no grants\n")));
+    // What is approved is said before it is, also to who asks nothing.
+    let facts = format!("  id: {full}\n  asks for: timers\n  is granted: nothing\n");
+    assert!(done.err.contains(&facts), "{}", done.err);
     assert_eq!(place.admits("later"), Ok(()));
-    says(&place.on(&["approvals", "grant", &id]), 0, &format!("approved later ({id}) with timers\n"), "");
+    let done = place.on(&["approvals", "grant", &full, "--shown", shown, "--yes"]);
+    assert_eq!((done.status, done.out.as_str()), (0, &*format!("approved later ({id}) with timers\n")));
+    assert!(done.err.contains("  is granted: timers\n"), "{}", done.err);
     let done = place.on(&["approvals", "refuse", "sooner", "--reason", "it is too fast", "--json"]).json();
     assert_eq!(
         (&done["name"], &done["decision"], &done["by"]),
@@ -367,7 +388,8 @@ fn approvals_are_listed_granted_refused_and_taken_back() {
     );
     let listed = place.on(&["approvals"]).out;
     assert!(
-        listed.contains(&format!("refused   sooner ({other}) with timers, by command-line: it is too fast, ")),
+        listed
+            .contains(&format!("refused   sooner ({other}) whatever it is granted, by command-line: it is too fast, ")),
         "{listed}"
     );
 

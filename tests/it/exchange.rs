@@ -307,6 +307,23 @@ fn a_tool_comes_in_unverified_and_unapproved_whatever_was_known_of_it() {
 }
 
 #[test]
+fn an_import_does_not_take_a_refusal_back() {
+    let shelf = shelf_of_two();
+    let bundle = shelf.export(History::Last);
+    let one = made("one", &returns(1)).id();
+    let grants = json!({"net": ["example.org"]});
+    let decision = Decision::Refused;
+    let refusal = Approval { tool: one, grants: grants.clone(), decision, by: "me".to_owned(), at: shelf.now() };
+    shelf.store().decide(&refusal).unwrap();
+    shelf.delete("one").unwrap();
+    shelf.import(&bundle).unwrap();
+    assert!(shelf.find("one").unwrap().judged);
+    for grants in [&grants, &json!({})] {
+        assert_eq!(shelf.store().decision(one, grants).unwrap(), Some(Decision::Refused));
+    }
+}
+
+#[test]
 fn a_tool_that_somebody_quarantined_stays_so() {
     let shelf = shelf_of_two();
     let bundle = shelf.export(History::Last);

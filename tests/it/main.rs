@@ -13,6 +13,7 @@ mod ci_examples;
 mod command_line;
 mod command_line_budget;
 mod command_line_mcp_config;
+mod command_line_plan;
 mod command_line_policy;
 mod command_line_profile;
 mod command_line_proof;

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use toolcell::store::{Approval, Decision, Entry, Question, RUN, Record, Usage, WhenTaken};
+use toolcell::store::{Approval, Decision, Entry, Question, RUN, Record, Settled, Usage, WhenTaken};
 use toolcell::{Status, ToolId};
 
 use crate::shelf::{Shelf, made, returns};
@@ -151,14 +151,72 @@ fn an_approval_is_of_one_tool_with_one_set_of_grants() {
     assert_eq!((asked(&shelf, changed, &grants), asked(&shelf, sum, &grants)), (None, Some(Decision::Approved)));
 
     // What is said later counts, and it is one answer to one question.
+    shelf.roll_back("sum", 1).unwrap();
     shelf.store().decide(&approval(sum, &json!([]), Decision::Approved, 2)).unwrap();
-    shelf.store().decide(&approval(sum, &same, Decision::Refused, 3)).unwrap();
+    shelf.store().decide(&approval(sum, &same, Decision::Approved, 3)).unwrap();
     shelf.reopen();
     let said = shelf.store().approvals(sum).unwrap();
-    let refused = approval(sum, &same, Decision::Refused, 3);
-    assert_eq!(said, [approval(sum, &json!([]), Decision::Approved, 2), refused]);
+    let again = approval(sum, &same, Decision::Approved, 3);
+    assert_eq!(said, [approval(sum, &json!([]), Decision::Approved, 2), again]);
     assert_eq!(shelf.store().revoke(sum).unwrap(), 2);
     assert_eq!((asked(&shelf, sum, &same), shelf.store().approvals(sum).unwrap()), (None, Vec::new()));
+}
+
+#[test]
+fn a_refusal_is_of_the_tool_whatever_it_is_granted_until_a_person_takes_it_back() {
+    let mut shelf = Shelf::new();
+    let sum = shelf.tool("sum", &returns(1));
+    let (net, kv) = (json!({"net": ["a.org"]}), json!({"kv": true}));
+    let asked = |shelf: &Shelf, grants: &Value| shelf.store().decision(sum, grants).unwrap();
+    shelf.store().decide(&approval(sum, &kv, Decision::Approved, 1)).unwrap();
+    shelf.store().ask(sum, &json!({}), "agent", Timestamp::UNIX_EPOCH).unwrap();
+    shelf.store().decide(&approval(sum, &net, Decision::Refused, 2)).unwrap();
+    shelf.reopen();
+    for grants in [&net, &kv, &json!({})] {
+        assert_eq!(asked(&shelf, grants), Some(Decision::Refused), "{grants}");
+    }
+    // With other grants it is not even asked about again.
+    shelf.store().ask(sum, &json!({"kv": false}), "agent", Timestamp::UNIX_EPOCH).unwrap();
+    assert_eq!(shelf.store().pending(10).unwrap(), []);
+    // Neither deleting it, nor collecting that, nor making it again takes the refusal back.
+    shelf.delete("sum").unwrap();
+    let later = shelf.now() + jiff::ToSpan::hours(1);
+    shelf.store().collect(later, later, toolcell::store::Mode::Do).unwrap();
+    assert_eq!(shelf.tool("sum", &returns(1)), sum);
+    assert_eq!(asked(&shelf, &kv), Some(Decision::Refused));
+    // An approval does, of what is approved and of nothing that was said before.
+    shelf.store().decide(&approval(sum, &net, Decision::Approved, 3)).unwrap();
+    assert_eq!((asked(&shelf, &net), asked(&shelf, &kv)), (Some(Decision::Approved), None));
+    // And so does taking it back.
+    shelf.store().decide(&approval(sum, &net, Decision::Refused, 4)).unwrap();
+    assert_eq!(shelf.store().revoke(sum).unwrap(), 1);
+    assert_eq!((asked(&shelf, &net), asked(&shelf, &kv)), (None, None));
+}
+
+#[test]
+fn a_tool_that_is_deleted_has_to_be_approved_again() {
+    let grants = json!({"net": ["a.org"]});
+    let back: [(&str, fn(&mut Shelf)); 3] = [
+        ("made", |shelf| drop(shelf.tool("sum", &returns(1)))),
+        ("undeleted", |shelf| drop(shelf.undelete("sum").unwrap())),
+        ("rolled back", |shelf| drop(shelf.roll_back("sum", 1).unwrap())),
+    ];
+    for (how, comes_back) in back {
+        let mut shelf = Shelf::new();
+        let sum = shelf.tool("sum", &returns(1));
+        shelf.store().decide(&approval(sum, &grants, Decision::Approved, 1)).unwrap();
+        // A later version of it leaves the approval of this one as it is.
+        shelf.replace("sum", &returns(2));
+        shelf.roll_back("sum", 1).unwrap();
+        assert_eq!(shelf.store().decision(sum, &grants).unwrap(), Some(Decision::Approved));
+        shelf.replace("sum", &returns(2));
+        shelf.delete("sum").unwrap();
+        // Who is asked and answers too late has approved nothing.
+        let late = shelf.store().decide(&approval(sum, &grants, Decision::Approved, 2)).unwrap();
+        assert_eq!(late, Settled::Gone);
+        comes_back(&mut shelf);
+        assert_eq!(shelf.store().decision(sum, &grants).unwrap(), None, "{how}");
+    }
 }
 
 #[test]
@@ -188,11 +246,11 @@ fn a_question_waits_for_an_answer_and_permits_nothing() {
     assert_eq!(shelf.store().approvals(sum).unwrap(), []);
 
     // An answer ends it, and is not asked for again.
-    let refused = approval(sum, &net, Decision::Refused, 4);
-    shelf.store().decide(&refused).unwrap();
+    let approved = approval(sum, &net, Decision::Approved, 4);
+    shelf.store().decide(&approved).unwrap();
     ask(&shelf, sum, &net, 5);
     assert_eq!(pending(&shelf), [question(sum, &kv, 3), question(other, &net, 2)]);
-    assert_eq!(shelf.store().approvals(sum).unwrap(), [refused]);
+    assert_eq!(shelf.store().approvals(sum).unwrap(), [approved]);
     assert_eq!(shelf.store().revoke(sum).unwrap(), 1);
     assert_eq!(pending(&shelf), [question(sum, &kv, 3), question(other, &net, 2)]);
 

@@ -1,13 +1,14 @@
 //! `approvals`: what waits for somebody's yes, and what was said.
 //!
-//! Invariant: on a terminal nothing is approved that was not shown before.
+//! Invariant: what is approved is what was shown before, the same tool with the same grants: on a terminal before the person is asked,
+//! elsewhere before the decision is kept.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 use toolcell::policy::Grants;
 use toolcell::store::{Approval, Decision, Entry};
-use toolcell::{Answer, CancelToken, Lang, Pending, Person as _, Toolbox, visible};
+use toolcell::{Answer, CancelToken, Decided, Lang, Pending, Person as _, Toolbox, fact, visible};
 
 use crate::Streams;
 use crate::args::{ApprovalsArgs, ApprovalsCommand, SandboxArgs};
@@ -33,16 +34,16 @@ pub(crate) fn run(
     let toolbox = open::existing(dir, SandboxArgs::one_call(), rules)?;
     match args.command.as_ref().unwrap_or(&ApprovalsCommand::List) {
         ApprovalsCommand::List => list(&toolbox, json, lang, streams),
-        ApprovalsCommand::Grant { tool, yes } => {
+        ApprovalsCommand::Grant { tool, yes, shown } => {
             let cancel = CancelToken::new();
             let at_terminal = AtTerminal { lang, cancel, progress: None };
-            let person = (!yes && streams.somebody_is_there()).then_some(&at_terminal);
-            grant(&toolbox, tool, person, json, streams)
+            let person = (!yes && streams.somebody_is_there()).then_some(at_terminal);
+            grant(&toolbox, &Grant { tool, shown: shown.as_deref(), person, lang }, json, streams)
         }
         ApprovalsCommand::Refuse { tool, reason } => {
             let reason = reason.iter().map(|reason| reason.chars().take(REASON).collect::<String>());
             let by = ["command-line".to_owned()].into_iter().chain(reason).collect::<Vec<_>>().join(": ");
-            decide(&toolbox, tool, Decision::Refused, &by, json, streams)
+            print(&toolbox.refuse(tool, &by)?, Decision::Refused, &by, json, streams)
         }
         ApprovalsCommand::Revoke { tool } => revoke(&toolbox, tool, json, streams),
     }
@@ -57,12 +58,20 @@ fn list(toolbox: &Toolbox, json: bool, lang: Lang, streams: &mut Streams<'_>) ->
         return Ok(Exit::Done);
     }
     for Pending { tool, question } in &pending {
-        let (name, id, grants) = (&tool.name, tool.id.short(), granted(&question.grants));
-        writeln!(streams.output, "pending   {name} ({id}) with {grants}, since {}", question.at)?;
+        let (name, id, grants, by) = (&tool.name, tool.id.short(), granted(&question.grants), fact(&question.by));
+        writeln!(streams.output, "pending   {name} ({id}) with {grants}, asked by {by}, since {}", question.at)?;
         match toolbox.question(&tool.id.to_string()) {
             Ok(question) => {
-                for line in question.approving.iter().flat_map(|approving| approving.told(lang)) {
+                for line in question.told(lang) {
                     writeln!(streams.output, "{line}")?;
+                }
+                if let Some(approving) = &question.approving {
+                    writeln!(
+                        streams.output,
+                        "  toolcell approvals grant {} --shown {}\n",
+                        tool.id,
+                        approving.digest()
+                    )?;
                 }
             }
             // It cannot be approved as it is, and that is what somebody should know.
@@ -72,7 +81,11 @@ fn list(toolbox: &Toolbox, json: bool, lang: Lang, streams: &mut Streams<'_>) ->
     for (tool, said) in &decided {
         let (name, id, grants) = (&tool.name, tool.id.short(), granted(&said.grants));
         let (word, by) = (word(said.decision), visible(&said.by));
-        writeln!(streams.output, "{word:<9} {name} ({id}) with {grants}, by {by}, {}", said.at)?;
+        let with = match said.decision {
+            Decision::Approved => format!("with {grants}"),
+            Decision::Refused => "whatever it is granted".to_owned(),
+        };
+        writeln!(streams.output, "{word:<9} {name} ({id}) {with}, by {by}, {}", said.at)?;
     }
     if pending.is_empty() && decided.is_empty() {
         writeln!(streams.output, "nothing waits for an approval, and nothing was decided")?;
@@ -95,6 +108,8 @@ fn pending_in_json(toolbox: &Toolbox, Pending { tool, question }: &Pending) -> V
         "asks": approving.map(|known| known.asked.iter().map(|(asked, _)| asked.name()).collect::<Vec<_>>()),
         "findings": approving.map(|known| known.findings.iter().map(finding).collect::<Vec<_>>()),
         "source": approving.map(|known| known.source.as_str()),
+        "granted": approving.map(|known| known.grants.to_value()),
+        "shown": approving.map(toolcell::gate::Approving::digest),
         "error": known.as_ref().err().map(ToString::to_string),
         "tool": tool.id.to_string(),
         "name": tool.name.as_str(),
@@ -132,45 +147,69 @@ fn granted(grants: &Value) -> String {
     }
 }
 
-/// Approves a tool, after asking whoever is there.
-fn grant(
-    toolbox: &Toolbox,
-    tool: &str,
-    person: Option<&AtTerminal>,
-    json: bool,
-    streams: &mut Streams<'_>,
-) -> Result<Exit, Failure> {
-    let question = toolbox.question(tool)?;
-    // What was shown is what is approved, whatever the name leads to by then.
-    let id = question.call.tool.map_or_else(|| tool.to_owned(), |id| id.to_string());
-    match person.map(|person| (person.ask(&question), person.cancel.is_cancelled())) {
-        None => decide(toolbox, &id, Decision::Approved, "command-line", json, streams),
-        Some((Answer::Yes, _)) => decide(toolbox, &id, Decision::Approved, "person", json, streams),
-        Some((Answer::No { .. } | Answer::Later, true)) => Err(Failure::Interrupted),
-        Some((Answer::No { .. } | Answer::Later, false)) => {
-            let message = format!("`{}` is not approved", question.call.tool_name);
-            let hint = "it is asked about again; to end that: toolcell approvals refuse";
-            Err(Failure::said("not-approved", message, hint))
-        }
-    }
+/// What is to be approved, and how.
+struct Grant<'a> {
+    tool: &'a str,
+    /// The digest of what was shown, where that is typed.
+    shown: Option<&'a str>,
+    /// Who is asked.
+    person: Option<AtTerminal>,
+    lang: Lang,
 }
 
-fn decide(
-    toolbox: &Toolbox,
-    tool: &str,
+/// Approves a tool, after asking whoever is there, and with what was shown.
+fn grant(toolbox: &Toolbox, grant: &Grant<'_>, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
+    let question = toolbox.question(grant.tool)?;
+    let digest = question.approving.as_ref().map(|approving| approving.digest());
+    if let Some(shown) = grant.shown
+        && digest.as_deref() != Some(shown)
+    {
+        let message = format!("`{}` is not, or is not granted, what was shown as {}", fact(grant.tool), fact(shown));
+        let hint = "look at it again with `toolcell approvals`, and decide about what is shown there";
+        return Err(Failure::said("approval-changed", message, hint));
+    }
+    let by = match &grant.person {
+        None => {
+            // Nobody is asked; what is approved is said all the same, before it is.
+            for line in question.facts(grant.lang) {
+                writeln!(streams.errors, "{line}")?;
+            }
+            "command-line"
+        }
+        Some(person) => match person.ask(&question) {
+            Answer::Yes => "person",
+            Answer::No { .. } | Answer::Later | Answer::NotShown { .. } if person.cancel.is_cancelled() => {
+                return Err(Failure::Interrupted);
+            }
+            Answer::No { .. } | Answer::Later | Answer::NotShown { .. } => {
+                let message = format!("`{}` is not approved", question.call.tool_name);
+                let hint = "it is asked about again; to end that: toolcell approvals refuse";
+                return Err(Failure::said("not-approved", message, hint));
+            }
+        },
+    };
+    print(&toolbox.approve(&question, by)?, Decision::Approved, by, json, streams)
+}
+
+/// Says what was decided.
+fn print(
+    decided: &Decided,
     decision: Decision,
     by: &str,
     json: bool,
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Failure> {
-    let decided = toolbox.decide(tool, decision, by)?;
     let (word, name, grants) = (word(decision), &decided.name, decided.grants.to_value());
     if json {
         let (tool, name) = (decided.tool.to_string(), name.as_str());
         let said = json!({ "tool": tool, "name": name, "decision": word, "grants": grants, "by": by });
         writeln!(streams.output, "{said}")?;
-    } else {
-        writeln!(streams.output, "{word} {name} ({}) with {}", decided.tool.short(), granted(&grants))?;
+        return Ok(Exit::Done);
+    }
+    let id = decided.tool.short();
+    match decision {
+        Decision::Approved => writeln!(streams.output, "{word} {name} ({id}) with {}", granted(&grants))?,
+        Decision::Refused => writeln!(streams.output, "{word} {name} ({id}), whatever it is granted")?,
     }
     Ok(Exit::Done)
 }

@@ -256,6 +256,7 @@ from_store! {
     store::SignatureError, |error| Some(error.hint());
     NameError, |error| Some(error.hint());
     toolcell::ApprovalError, |error| Some(error.hint());
+    toolcell::PlanError, |error| Some(error.hint());
     toolcell::DeprecateError, |error| Some(error.hint());
     toolcell::SearchError, |error| Some(error.hint());
     toolcell::ReceiptError, |error| Some(error.hint());

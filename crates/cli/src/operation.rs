@@ -136,6 +136,8 @@ pub(crate) fn exit_of(code: &str) -> Exit {
         | "run-not-asleep"
         | "record-not-found"
         | "file-exists"
+        | "approval-changed"
+        | "plan-unknown"
         | "not-trusted"
         | "client-entry-taken"
         | "client-file-changed" => Exit::NotFound,

@@ -26,7 +26,7 @@ impl Person for AtTerminal {
         let asked = || {
             // Where it cannot be shown, it cannot be approved.
             let shown = writeln!(std::io::stderr(), "{}", question.told(self.lang).join("\n"));
-            shown.map_err(InquireError::from).and_then(|()| confirm(question.asks(self.lang)))
+            shown.map_err(InquireError::from).and_then(|()| confirm(&question.asks(self.lang)))
         };
         let said = match &self.progress {
             Some(progress) => progress.quiet_while(asked),

@@ -1,26 +1,72 @@
 //! `run --plan`, `run --sleep`, `resume`: what would change the world is held, and happens if somebody says so.
 //!
-//! Invariant: what nobody chose does not happen, and all that was held is listed, with what became of it.
+//! Invariant: what nobody chose does not happen, and all that was held is listed, with what became of it. Each approval that is typed
+//! is of one line that was listed before, and is used up by it.
 
+use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use inquire::{InquireError, MultiSelect};
 use serde::Serialize;
-use toolcell::{CancelToken, Choice, Held, Lang, Planner, line};
+use toolcell::{CancelToken, Choice, Held, HeldBody, Lang, Planner, Toolbox, fact, unmasked};
 
 use crate::Streams;
+use crate::failure::Failure;
 use crate::person::look;
 use crate::progress::Progress;
 
-/// The word for everything.
-const ALL: &str = "all";
+/// How many hexadecimal digits a digest has.
+const DIGITS: usize = 64;
+/// What stands before the digest of a whole plan.
+const ALL: &str = "all:";
+/// The most characters of details and of a body that are shown.
+const MAX_CONTENT_CHARS: usize = 4_000;
+
+/// What is approved, as it is typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Approved {
+    /// One line of a plan.
+    Line(String),
+    /// All lines of a plan.
+    Plan(String),
+}
+
+impl Approved {
+    /// Reads what is typed: the whole digest of a line, or `all:` and that of a plan.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let is_digest = |text: &str| text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let lower = text.to_ascii_lowercase();
+        match lower.strip_prefix(ALL) {
+            Some(plan) if is_digest(plan) => Ok(Self::Plan(plan.to_owned())),
+            None if is_digest(&lower) => Ok(Self::Line(lower)),
+            None if lower == "all" => {
+                Err("`all` would approve what nobody was shown: list it with --plan, and then approve `all:DIGEST` with the \
+                     digest that this prints"
+                    .to_owned())
+            }
+            _ => Err(format!("it must be a digest that was listed, {DIGITS} hexadecimal digits, or `all:` and the digest of a plan")),
+        }
+    }
+}
+
+/// Whether the content of what is held is shown as well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Its size.
+    Sized,
+    /// The details and the body, as far as they are not too long.
+    Shown,
+}
 
 /// Chooses what happens, by what was typed or by asking whoever sits at the terminal.
 pub(crate) struct Plan {
-    approved: Vec<String>,
+    /// How often each line was approved, and is not used up.
+    approved: Mutex<BTreeMap<String, usize>>,
     person: Option<AtTerminal>,
     /// What becomes of what nobody chose.
     otherwise: Choice,
+    content: Content,
     lines: Mutex<Vec<Line>>,
 }
 
@@ -28,6 +74,7 @@ struct AtTerminal {
     lang: Lang,
     cancel: CancelToken,
     progress: Option<Arc<Progress>>,
+    content: Content,
 }
 
 /// Something that was held, and what became of it.
@@ -38,40 +85,73 @@ pub(crate) struct Line {
     approved: bool,
 }
 
+/// What a plan is made of, besides where it is asked about.
+pub(crate) struct PlanOptions<'a> {
+    pub(crate) approved: &'a [Approved],
+    /// What becomes of what nobody chose.
+    pub(crate) otherwise: Choice,
+    pub(crate) content: Content,
+}
+
 impl Plan {
     /// What was typed, or what somebody at the terminal says, where nothing was typed.
     pub(crate) fn new(
-        approved: &[String],
-        otherwise: Choice,
+        options: &PlanOptions<'_>,
+        toolbox: &Toolbox,
         lang: Lang,
         streams: &Streams<'_>,
         cancel: &CancelToken,
         progress: Option<&Arc<Progress>>,
-    ) -> Arc<Self> {
+    ) -> Result<Arc<Self>, Failure> {
+        let &PlanOptions { approved, otherwise, content } = options;
+        let mut lines: BTreeMap<String, usize> = BTreeMap::new();
+        for one in approved {
+            let digests = match one {
+                Approved::Line(digest) => vec![digest.clone()],
+                Approved::Plan(digest) => toolbox.shown_plan(digest)?,
+            };
+            for digest in digests {
+                *lines.entry(digest).or_default() += 1;
+            }
+        }
         let asks = approved.is_empty() && streams.somebody_is_there();
-        let person = asks.then(|| AtTerminal { lang, cancel: cancel.clone(), progress: progress.cloned() });
-        Arc::new(Self { approved: approved.to_vec(), person, otherwise, lines: Mutex::default() })
+        let person = asks.then(|| AtTerminal { lang, cancel: cancel.clone(), progress: progress.cloned(), content });
+        Ok(Arc::new(Self { approved: Mutex::new(lines), person, otherwise, content, lines: Mutex::default() }))
     }
 
-    /// What was to be approved, and was not asked for.
-    pub(crate) fn unasked(&self) -> Vec<String> {
-        let lines = self.lines();
-        let is_known = |word: &String| word == ALL || lines.iter().any(|line| line.held.digest == *word);
-        self.approved.iter().filter(|word| !is_known(word)).cloned().collect()
+    /// What was approved, and not asked for.
+    fn unused(&self) -> Vec<String> {
+        let approved = self.approved.lock().unwrap_or_else(PoisonError::into_inner);
+        approved.iter().filter(|(_, count)| **count > 0).map(|(digest, _)| digest.clone()).collect()
+    }
+
+    /// Whether a line was approved; that is used up with it.
+    fn takes(&self, held: &Held) -> bool {
+        let mut approved = self.approved.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(count) = approved.get_mut(&held.digest).filter(|count| **count > 0) else { return false };
+        *count -= 1;
+        true
     }
 
     /// All that was held, in order.
     pub(crate) fn lines(&self) -> Vec<Line> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    /// Keeps the lines that nobody approved, so that all of them can be approved under one digest. Where they cannot be kept they are
+    /// approved one by one: the run took place, and its result is not withheld for that.
+    pub(crate) fn keep(&self, toolbox: &Toolbox) -> Option<String> {
+        let left: Vec<Held> = self.lines().into_iter().filter(|line| !line.approved).map(|line| line.held).collect();
+        let kept = toolbox.keep_plan(left.first()?.id, &left);
+        kept.ok().flatten().map(|hash| hash.to_hex().to_string())
+    }
 }
 
 impl Planner for Plan {
     fn choose(&self, held: &[Held]) -> Vec<Choice> {
-        let typed = |held: &Held| self.approved.iter().any(|word| word == ALL || *word == held.digest);
         let chosen: Vec<bool> = match &self.person {
             Some(person) => person.choose(held),
-            None => held.iter().map(typed).collect(),
+            None => held.iter().map(|held| self.takes(held)).collect(),
         };
         let lines = held.iter().zip(&chosen).map(|(held, approved)| Line { held: held.clone(), approved: *approved });
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).extend(lines);
@@ -87,8 +167,13 @@ impl AtTerminal {
             Lang::Zh => "要执行哪些操作？",
         };
         let asked = || {
-            let options: Vec<String> = held.iter().map(told).collect();
-            MultiSelect::new(question, options).with_render_config(look()).raw_prompt()
+            // What cannot be shown cannot be chosen. The list of the prompt may cut what is longer than the terminal is wide.
+            let mut errors = std::io::stderr();
+            for held in held {
+                writeln!(errors, "{}", told(held))?;
+                write_content(&mut errors, held, self.content, self.lang)?;
+            }
+            MultiSelect::new(question, held.iter().map(told).collect()).with_render_config(look()).raw_prompt()
         };
         let said = match &self.progress {
             Some(progress) => progress.quiet_while(asked),
@@ -97,6 +182,7 @@ impl AtTerminal {
         if let Err(InquireError::OperationInterrupted) = said {
             self.cancel.cancel();
         }
+        // Whoever says nothing has chosen nothing.
         let chosen = said.unwrap_or_default();
         (0..held.len()).map(|at| chosen.iter().any(|option| option.index == at)).collect()
     }
@@ -105,26 +191,86 @@ impl AtTerminal {
 /// One line for a person.
 fn told(held: &Held) -> String {
     let bytes = if held.bytes > 0 { format!(" ({} bytes)", held.bytes) } else { String::new() };
-    format!("{}: {} {}{bytes}", line(&held.tool), held.kind, line(&held.about))
+    format!("{}: {} {}{bytes}", fact(&held.tool), held.kind, fact(&held.about))
+}
+
+/// The details and the body of what is held, below its line.
+fn write_content(out: &mut dyn std::io::Write, held: &Held, content: Content, lang: Lang) -> std::io::Result<()> {
+    if content == Content::Sized {
+        return Ok(());
+    }
+    let labels = match lang {
+        Lang::En => ["details", "body", "body, in base64"],
+        Lang::Ja => ["詳細", "本文", "本文（base64）"],
+        Lang::Zh => ["详细", "正文", "正文（base64）"],
+    };
+    let body = held.body.as_ref().map(|body| match body {
+        HeldBody::Text(text) => (labels[1], text.as_str()),
+        HeldBody::Base64(text) => (labels[2], text.as_str()),
+    });
+    for (label, text) in [(labels[0], held.details.as_str())].into_iter().chain(body) {
+        let all = text.chars().count();
+        let start: String = text.chars().take(MAX_CONTENT_CHARS).collect();
+        let mark = if all <= MAX_CONTENT_CHARS {
+            String::new()
+        } else {
+            match lang {
+                Lang::En => format!("… ({MAX_CONTENT_CHARS} of {all} characters shown, --json has all)"),
+                Lang::Ja => format!("…（{all}文字のうち{MAX_CONTENT_CHARS}文字を表示、全体は --json）"),
+                Lang::Zh => format!("…（显示 {all} 个字符中的 {MAX_CONTENT_CHARS} 个，--json 可查看全部）"),
+            }
+        };
+        writeln!(out, "    {label}{}{}{mark}", lang.colon(), unmasked(&start).replace('\n', "\n    "))?;
+    }
+    Ok(())
 }
 
 /// What was held, and how to have the rest of it happen.
-pub(crate) fn print(plan: &Plan, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    let [done, left, how, unasked] = match lang {
+pub(crate) fn print(plan: &Plan, all: Option<&str>, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    let [done, left, how, unused] = match lang {
         Lang::En => ["approved", "held", "to have it happen", "note: the run did not ask for"],
         Lang::Ja => ["承認", "保留", "実行するには", "補足: この実行では要求されませんでした"],
         Lang::Zh => ["已批准", "已搁置", "如需执行", "备注：本次运行没有请求"],
     };
-    for word in plan.unasked() {
-        writeln!(streams.errors, "{unasked} {}", line(&word))?;
+    for digest in plan.unused() {
+        writeln!(streams.errors, "{unused} {digest}")?;
     }
-    for Line { held, approved } in &plan.lines() {
+    let lines = plan.lines();
+    for Line { held, approved } in &lines {
         let told = told(held);
         if *approved {
             writeln!(streams.errors, "{done}{}{told}", lang.colon())?;
         } else {
             writeln!(streams.errors, "{left}{}{told}; {how}{}--approve {}", lang.colon(), lang.colon(), held.digest)?;
         }
+        write_content(streams.errors, held, plan.content, lang)?;
+    }
+    let count = lines.iter().filter(|line| !line.approved).count();
+    if let Some(digest) = all {
+        match lang {
+            Lang::En => writeln!(streams.errors, "to have all {count} that are held happen: --approve all:{digest}")?,
+            Lang::Ja => writeln!(streams.errors, "保留中の{count}件すべてを実行するには: --approve all:{digest}")?,
+            Lang::Zh => writeln!(streams.errors, "如需执行全部 {count} 项：--approve all:{digest}")?,
+        }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_approval_is_a_whole_digest_or_that_of_a_plan() {
+        let digest = "0a".repeat(32);
+        assert_eq!(Approved::parse(&digest), Ok(Approved::Line(digest.clone())));
+        assert_eq!(Approved::parse(&digest.to_uppercase()), Ok(Approved::Line(digest.clone())));
+        assert_eq!(Approved::parse(&format!("all:{digest}")), Ok(Approved::Plan(digest.clone())));
+        for wrong in
+            [&digest[..63], &digest[..16], "", "all:", "all:0a", &format!("{digest}0"), &format!("any:{digest}")]
+        {
+            assert!(Approved::parse(wrong).unwrap_err().starts_with("it must be a digest"), "{wrong}");
+        }
+        assert!(Approved::parse("all").unwrap_err().contains("what nobody was shown"));
+    }
 }

@@ -22,17 +22,23 @@ pub(crate) fn run(
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Failure> {
     let toolbox = open::existing(dir, SandboxArgs::one_call(), rules)?;
-    let mut request = RetireTools { unused_days: Some(days(args.unused)), confirm: args.confirm };
+    let request = RetireTools { unused_days: Some(days(args.unused)), confirm: args.confirm };
     if args.dry_run {
         return propose(&toolbox.retirements(&request)?, json, lang, streams);
     }
+    let mut shown = None;
     if !request.confirm && streams.somebody_is_there() {
         let retirements = toolbox.retirements(&request)?;
         let count = retirements.iter().filter(|it| it.is_left()).count();
         print(&retirements, lang, streams)?;
-        request.confirm = count > 0 && person::confirms(&question(count, lang))?;
+        if count > 0 && person::confirms(&question(count, lang))? {
+            shown = Some(retirements);
+        }
     }
-    let retired = toolbox.retire(&request)?;
+    let retired = match shown {
+        Some(retirements) => toolbox.retire_shown(retirements)?,
+        None => toolbox.retire(&request)?,
+    };
     if json {
         writeln!(streams.output, "{}", in_json(&retired, false))?;
         return Ok(Exit::Done);

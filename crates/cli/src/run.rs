@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::input;
 use crate::operation::Operation;
 use crate::person::AtTerminal;
-use crate::plan::{self, Plan};
+use crate::plan::{self, Content, Plan, PlanOptions};
 use crate::progress::Progress;
 use crate::receipt;
 use crate::rules::Rules;
@@ -40,8 +40,10 @@ pub(crate) fn run(
     let file = args.receipt.as_deref().map(receipt::Place::reserve).transpose()?;
     let progress = streams.errors_are_terminal.then(|| Progress::start(&args.tool));
     let otherwise = if args.plan.sleep { Choice::Later } else { Choice::Refuse };
-    let plan =
-        args.plan.holds().then(|| Plan::new(&args.plan.approve, otherwise, lang, streams, cancel, progress.as_ref()));
+    let content = if args.plan.show_content { Content::Shown } else { Content::Sized };
+    let of = PlanOptions { approved: &args.plan.approve, otherwise, content };
+    let plan = args.plan.holds().then(|| Plan::new(&of, &toolbox, lang, streams, cancel, progress.as_ref()));
+    let plan = plan.transpose()?;
     let options = RunOptions {
         caller: "cli".to_owned(),
         plan: plan.clone().map(|plan| plan as Arc<dyn Planner>),
@@ -82,7 +84,7 @@ pub(crate) fn run(
     {
         file.keep(&receipt, lang, streams)?;
     }
-    sleep::print(state, plan.as_deref(), shape, lang, streams)
+    sleep::print(state, &toolbox, plan.as_deref(), shape, lang, streams)
 }
 
 /// How a run is printed.
@@ -100,6 +102,7 @@ pub(crate) enum Shape {
 pub(crate) fn finish(
     ran: Ran,
     plan: Option<&Plan>,
+    all: Option<String>,
     shape: Shape,
     lang: Lang,
     streams: &mut Streams<'_>,
@@ -108,7 +111,8 @@ pub(crate) fn finish(
     match shape {
         Shape::Json => {
             let held = plan.map(Plan::lines);
-            let text = serde_json::to_string(&Body { plan: held, ..Body::of(ran) }).map_err(std::io::Error::from)?;
+            let text = serde_json::to_string(&Body { plan: held, plan_digest: all, ..Body::of(ran) })
+                .map_err(std::io::Error::from)?;
             writeln!(streams.output, "{text}")?;
             streams.output.flush()?;
             return Ok(exit);
@@ -122,7 +126,7 @@ pub(crate) fn finish(
     }
     streams.output.flush()?;
     if let Some(plan) = plan {
-        plan::print(plan, lang, streams)?;
+        plan::print(plan, all.as_deref(), lang, streams)?;
     }
     Ok(exit)
 }
@@ -281,6 +285,9 @@ struct Body {
     /// What was held, where a plan was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Vec<plan::Line>>,
+    /// The digest under which all of that can be approved which was not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan_digest: Option<String>,
     /// What is to be used in its place, where it is deprecated.
     #[serde(skip_serializing_if = "Option::is_none")]
     deprecated: Option<DeprecationBody>,
@@ -294,7 +301,19 @@ impl Body {
         let deprecated = ran.deprecated.as_ref().map(DeprecationBody::from);
         let (report, context) = seen(ran);
         let answer = Answer::of(None, report).with_effects(effects);
-        Self { tool, name, answer, record, context, suppressed, revised_by, done, plan: None, deprecated }
+        Self {
+            tool,
+            name,
+            answer,
+            record,
+            context,
+            suppressed,
+            revised_by,
+            done,
+            plan: None,
+            plan_digest: None,
+            deprecated,
+        }
     }
 }
 

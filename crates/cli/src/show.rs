@@ -7,7 +7,7 @@ use toolcell::policy::Verdict;
 use toolcell::store::{Decision, Percentiles, Usage};
 use toolcell::{
     Analysis, Finding, FindingBody, Lang, Language, ParameterBody, Proof, Shown, Standing, analyze, capabilities, line,
-    visible,
+    unmasked, visible,
 };
 
 use crate::args::{SandboxArgs, ShowArgs};
@@ -28,7 +28,9 @@ pub(crate) fn run(
     let toolbox = open::existing(dir, SandboxArgs::one_call(), rules)?;
     let shown = toolbox.show(&args.tool, args.version)?;
     if args.source {
-        let source = streams.shown(shown.spec.source());
+        // A person may decide by it, so what cannot be seen is visible on a terminal; elsewhere it is the source as it is.
+        let source = shown.spec.source();
+        let source = if streams.output_is_terminal { unmasked(source) } else { source.to_owned() };
         write!(streams.output, "{source}{}", if source.ends_with('\n') { "" } else { "\n" })?;
         return Ok(Exit::Done);
     }
@@ -216,7 +218,7 @@ fn source(shown: &Shown, streams: &mut Streams<'_>) -> std::io::Result<()> {
     let digits = source.lines().count().to_string().len();
     writeln!(streams.output)?;
     for (at, text) in source.lines().enumerate() {
-        writeln!(streams.output, "{:>digits$} | {}", at + 1, visible(text))?;
+        writeln!(streams.output, "{:>digits$} | {}", at + 1, unmasked(text))?;
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use toolcell::{
 use crate::args::{ResumeArgs, SandboxArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::plan::{self, Plan};
+use crate::plan::{self, Content, Plan, PlanOptions};
 use crate::progress::Progress;
 use crate::rules::Rules;
 use crate::run::{self, Shape};
@@ -35,7 +35,9 @@ pub(crate) fn resume(
     let toolbox = open::existing(dir, args.sandbox.config(), rules)?;
     let progress = streams.errors_are_terminal.then(|| Progress::start(&args.run));
     let otherwise = if args.refuse { Choice::Refuse } else { Choice::Later };
-    let plan = Plan::new(&args.approve, otherwise, lang, streams, cancel, progress.as_ref());
+    let content = if args.show_content { Content::Shown } else { Content::Sized };
+    let of = PlanOptions { approved: &args.approve, otherwise, content };
+    let plan = Plan::new(&of, &toolbox, lang, streams, cancel, progress.as_ref())?;
     let options = RunOptions {
         caller: "cli".to_owned(),
         plan: Some(Arc::clone(&plan) as Arc<dyn Planner>),
@@ -47,24 +49,27 @@ pub(crate) fn resume(
     let state = toolbox.resume(&ResumeRun { run: args.run.clone(), ..ResumeRun::default() }, &options);
     run::end(progress.as_ref());
     let shape = if json { Shape::Json } else { Shape::Plain };
-    print(state, Some(&plan), shape, lang, streams)
+    print(state, &toolbox, Some(&plan), shape, lang, streams)
 }
 
 /// What came of a run that may have fallen asleep.
 pub(crate) fn print(
     state: Result<RunState, RunError>,
+    toolbox: &Toolbox,
     plan: Option<&Plan>,
     shape: Shape,
     lang: Lang,
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Failure> {
-    let asleep = match state? {
-        RunState::Ended(ran) => return run::finish(*ran, plan, shape, lang, streams),
+    let state = state?;
+    let all = plan.and_then(|plan| plan.keep(toolbox));
+    let asleep = match state {
+        RunState::Ended(ran) => return run::finish(*ran, plan, all, shape, lang, streams),
         RunState::Asleep(asleep) => asleep,
     };
     if shape == Shape::Json {
         let held = plan.map(Plan::lines).unwrap_or_default();
-        let text = serde_json::to_string(&Body::of(asleep, held)).map_err(std::io::Error::from)?;
+        let text = serde_json::to_string(&Body::of(asleep, held, all)).map_err(std::io::Error::from)?;
         writeln!(streams.output, "{text}")?;
         return Ok(Exit::Done);
     }
@@ -77,12 +82,13 @@ pub(crate) fn print(
     writeln!(streams.output, "{word}{colon}{}", asleep.run)?;
     streams.output.flush()?;
     if let Some(plan) = plan {
-        plan::print(plan, lang, streams)?;
+        plan::print(plan, all.as_deref(), lang, streams)?;
     }
     for Ticket { function, ticket } in &asleep.tickets {
         writeln!(streams.errors, "{word}{colon}{} ({})", line(function), line(ticket))?;
     }
-    writeln!(streams.errors, "{hint}{colon}toolcell resume {} --approve all", asleep.run)?;
+    let approves = all.map(|digest| format!(" --approve all:{digest}")).unwrap_or_default();
+    writeln!(streams.errors, "{hint}{colon}toolcell resume {}{approves}", asleep.run)?;
     Ok(Exit::Done)
 }
 
@@ -94,16 +100,20 @@ struct Body {
     tool: String,
     name: String,
     plan: Vec<plan::Line>,
+    /// The digest under which all that is held can be approved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan_digest: Option<String>,
     tickets: Vec<Ticket>,
     bytes: u64,
     record: Option<String>,
 }
 
 impl Body {
-    fn of(asleep: Asleep, plan: Vec<plan::Line>) -> Self {
+    fn of(asleep: Asleep, plan: Vec<plan::Line>, plan_digest: Option<String>) -> Self {
         let Asleep { run, tool, name, tickets, bytes, record, .. } = asleep;
         let (run, tool, name) = (run.to_string(), tool.to_string(), name.to_string());
-        Self { outcome: "asleep", run, tool, name, plan, tickets, bytes, record: record.map(|hash| hash.to_string()) }
+        let record = record.map(|hash| hash.to_string());
+        Self { outcome: "asleep", run, tool, name, plan, plan_digest, tickets, bytes, record }
     }
 }
 

@@ -23,13 +23,12 @@ use serde_json::{Value, json};
 use toolcell::gate::Waiting;
 use toolcell::{
     Answer, CreateError, CreateTool, DeleteError, DeleteTool, DeletedBody, Lang, ListTools, ListToolsError, Params,
-    Question, Ran, ReflectError, ReflectOnTask, RequestError, RunError, RunTool, Toolbox, Wanted, deleted_text,
-    read_request,
+    Ran, ReflectError, ReflectOnTask, RequestError, RunError, RunTool, Toolbox, Wanted, deleted_text, read_request,
 };
 use tracing::Instrument as _;
 
 use crate::answer::{self, Failure, done, failed};
-use crate::ask::{self, Asking, Meanwhile, Way};
+use crate::ask::{self, Asker, Asking, Meanwhile, Open, Way};
 use crate::calls::UnderWay;
 use crate::handler::{is_remote, is_stateless, principal};
 use crate::operation::{Operation, unknown};
@@ -219,8 +218,8 @@ impl Call {
         let given_up = GivenUp::Request(self.context.ct.clone(), self.server.calls().stopping().clone());
         let ran = run(Around { tenant, settings, asking, progress }, request, given_up).await;
         let open = meanwhile.and_then(|meanwhile| meanwhile.open());
-        if let (Ok(Err(RunError::Denied(_))), Some((question, said))) = (&ran, open)
-            && let Some(response) = self.input_required(call, &question, said).await
+        if let (Ok(Err(RunError::Denied(_))), Some(open)) = (&ran, open)
+            && let Some(response) = self.input_required(call, open).await
         {
             return Ok(response);
         }
@@ -274,14 +273,18 @@ impl Call {
     async fn asking(&self, call: &CallToolRequestParams) -> Result<Result<Asking, SealError>, NotBegun> {
         let elicits = self.elicits();
         if !is_stateless(&self.context) {
-            let way = || Asking::Now(Way::Client(self.context.peer.clone()));
-            return Ok(Ok(if elicits { way() } else { Asking::Nobody }));
+            let now = || Asking::Now(Way::Client(self.context.peer.clone()), self.asker());
+            return Ok(Ok(if elicits { now() } else { Asking::Nobody }));
         }
         let Some(state) = call.request_state.clone() else {
-            let after = || Asking::After(Meanwhile::knowing(BTreeMap::new()));
+            let after = || Asking::After(Meanwhile::knowing(self.asker(), BTreeMap::new()));
             return Ok(Ok(if elicits { after() } else { Asking::Nobody }));
         };
-        let (tenant, bound) = (Arc::clone(&self.tenant), self.bound(call));
+        let bound = match self.bound(call) {
+            Ok(bound) => bound,
+            Err(error) => return Ok(Err(error)),
+        };
+        let tenant = Arc::clone(&self.tenant);
         let opened = self.in_turn(move |toolbox| {
             let store = toolbox.store().ok_or(SealError::Foreign)?;
             tenant.seal.open(store, &bound, &state, jiff::Timestamp::now())
@@ -299,26 +302,22 @@ impl Call {
             // Whoever breaks the question off is not asked again at once.
             _ => return Ok(Ok(Asking::Nobody)),
         };
-        Ok(Ok(Asking::After(Meanwhile::knowing(said))))
+        Ok(Ok(Asking::After(Meanwhile::knowing(self.asker(), said))))
     }
 
     /// The answer that asks a question; none where nothing can be carried.
-    async fn input_required(
-        &self,
-        call: &CallToolRequestParams,
-        question: &Question,
-        said: BTreeMap<String, bool>,
-    ) -> Option<CallToolResponse> {
+    async fn input_required(&self, call: &CallToolRequestParams, open: Open) -> Option<CallToolResponse> {
+        let Open { hash: asked, form, said } = open;
         if said.len() >= QUESTIONS {
             return None;
         }
-        let mut form = ask::form(question, self.lang());
+        let mut form = form;
         if let ElicitRequestParams::FormElicitationParams { message, .. } = &mut form
             && self.is_remote()
         {
             *message = self.server.redaction().text(message, Scope::Known).into_owned();
         }
-        let (tenant, bound, asked) = (Arc::clone(&self.tenant), self.bound(call), ask::hash(question));
+        let (tenant, bound) = (Arc::clone(&self.tenant), self.bound(call).ok()?);
         let lasts = self.server.settings().patience;
         let sealed = self.in_turn(move |toolbox| {
             let until = (jiff::Timestamp::now(), lasts);
@@ -331,8 +330,14 @@ impl Call {
     }
 
     /// What a state is bound to that is carried for a call.
-    fn bound(&self, call: &CallToolRequestParams) -> Bound {
-        Bound::to(&self.tenant.principal, "tools/call", &(&call.name, &call.arguments))
+    fn bound(&self, call: &CallToolRequestParams) -> Result<Bound, SealError> {
+        Ok(Bound::to(&self.tenant.principal, "tools/call", &(&call.name, &call.arguments))?)
+    }
+
+    /// How somebody is asked in this call.
+    fn asker(&self) -> Asker {
+        let client = self.context.client_info().map(|client| format!("{} {}", client.name, client.version));
+        Asker { lang: self.lang(), client }
     }
 
     /// A state that does not open: the request is none of ours, and the log says so.
@@ -363,7 +368,8 @@ impl Call {
     }
 
     async fn in_task(self, request: RunTool, task: TaskContext) -> Result<CallToolResult, TaskExit> {
-        let asking = if self.elicits() { Asking::Now(Way::Task(task.clone())) } else { Asking::Nobody };
+        let now = || Asking::Now(Way::Task(task.clone()), self.asker());
+        let asking = if self.elicits() { now() } else { Asking::Nobody };
         let progress = Some(Progress::new(Hears::Task(task.clone())));
         let (settings, tenant, name) = (self.server.settings(), &*self.tenant, called(&request));
         let given_up = GivenUp::Task(task.clone(), self.server.calls().stopping().clone());

@@ -242,7 +242,7 @@ impl Heard<'_> {
 /// Puts questions, one after the other; for ever where there is nobody to put them to.
 async fn put(questions: &mut Option<Questions>, settings: &Settings) {
     match questions {
-        Some(questions) => questions.put(settings.lang, settings.patience).await,
+        Some(questions) => questions.put(settings.patience).await,
         None => std::future::pending().await,
     }
 }

@@ -48,6 +48,8 @@ pub(crate) enum SealError {
     Expired,
     #[error("it was used already")]
     Spent,
+    #[error("it cannot be sealed: {0}")]
+    Unsealed(#[from] serde_json::Error),
     #[error(transparent)]
     Fault(#[from] Fault),
 }
@@ -68,14 +70,21 @@ pub(crate) struct Bound(Vec<u8>);
 
 impl Bound {
     /// To a principal, and a request with these parameters.
-    pub(crate) fn to(principal: &Principal, method: &str, parameters: &impl Serialize) -> Self {
+    ///
+    /// # Errors
+    /// The parameters have no canonical form: nothing can be bound to them.
+    pub(crate) fn to(
+        principal: &Principal,
+        method: &str,
+        parameters: &impl Serialize,
+    ) -> Result<Self, serde_json::Error> {
         // The canonical form: a client may write the keys in another order when it sends them again.
-        let parameters = serde_jcs::to_vec(parameters).unwrap_or_default();
+        let parameters = serde_jcs::to_vec(parameters)?;
         let mut hasher = blake3::Hasher::new();
         for part in [principal.as_str().as_bytes(), method.as_bytes(), &parameters] {
             hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
         }
-        Self(hasher.finalize().as_bytes().to_vec())
+        Ok(Self(hasher.finalize().as_bytes().to_vec()))
     }
 }
 
@@ -97,9 +106,9 @@ impl Seal {
         asked: String,
         said: BTreeMap<String, bool>,
         (now, lasts): (Timestamp, Duration),
-    ) -> Result<String, Fault> {
+    ) -> Result<String, SealError> {
         let until = now.saturating_add(lasts).unwrap_or(Timestamp::MAX).as_millisecond();
-        let text = serde_json::to_vec(&Carried { asked, said, until, nonce: nonce() }).unwrap_or_default();
+        let text = serde_json::to_vec(&Carried { asked, said, until, nonce: nonce() })?;
         Ok(self.codec(store)?.seal_with(&text, &SealOptions::new().associated_data(&bound.0)))
     }
 

@@ -14,7 +14,7 @@ use toolcell_tool::{ToolId, ToolName};
 
 use crate::error::Fault;
 use crate::objects::Name;
-use crate::records::RUN;
+use crate::records::{PLAN, RUN};
 use crate::sleeping;
 use crate::spaces;
 use crate::store::{Store, parsed};
@@ -149,22 +149,22 @@ fn deleted(transaction: &Connection, before: Timestamp) -> rusqlite::Result<Vec<
     rows.collect()
 }
 
-/// How many runs there were before a time.
+/// How many runs and plans there were before a time.
 fn old_runs(transaction: &Connection, before: Timestamp) -> rusqlite::Result<u64> {
-    let sql = "SELECT count(*) FROM record WHERE kind = ? AND at < ?";
-    transaction.prepare_cached(sql)?.query_row((RUN, before.as_millisecond()), |row| row.get(0))
+    let sql = "SELECT count(*) FROM record WHERE kind IN (?, ?) AND at < ?";
+    transaction.prepare_cached(sql)?.query_row((RUN, PLAN, before.as_millisecond()), |row| row.get(0))
 }
 
-/// Lets the index forget the runs before a time.
+/// Lets the index forget the runs and plans before a time.
 fn forget_runs(transaction: &Connection, before: Timestamp) -> rusqlite::Result<usize> {
-    let sql = "DELETE FROM record WHERE kind = ? AND at < ?";
-    transaction.prepare_cached(sql)?.execute((RUN, before.as_millisecond()))
+    let sql = "DELETE FROM record WHERE kind IN (?, ?) AND at < ?";
+    transaction.prepare_cached(sql)?.execute((RUN, PLAN, before.as_millisecond()))
 }
 
 /// Lets the index forget a name and its tools. Records stay: they say what happened.
 fn forget(transaction: &Connection, folded: &str) -> rusqlite::Result<()> {
     for sql in [
-        "DELETE FROM approval WHERE tool IN (SELECT id FROM tool WHERE folded = ?)",
+        "DELETE FROM approval WHERE granted IS NOT 0 AND tool IN (SELECT id FROM tool WHERE folded = ?)",
         "DELETE FROM failure WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
         "DELETE FROM cost WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
         "DELETE FROM ledger WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",

@@ -60,7 +60,7 @@ pub use index::Durability;
 pub use ledger::Account;
 pub use list::{Cursor, CursorError, Filter, ListError, Order, PAGE_LIMIT, Page};
 pub use names::{NameStepError, Past, Registration, Step, WhenTaken};
-pub use records::{RUN, Record};
+pub use records::{PLAN, RUN, Record};
 pub use run_id::{RunId, RunIdError};
 pub use runs::{Begun, Interrupted, PAYLOAD_LIMIT, RunEnd};
 pub use search::{Found, Terms};
@@ -70,6 +70,6 @@ pub use spaces::{COMMIT_LIMIT, Check, KEY_LIMIT, KEYS_PAGE, Pair, Space, SpaceEr
 pub use spend::Spending;
 pub use store::{Entry, Settings, Store};
 pub use together::RecordError;
-pub use trust::{Approval, Decision, Question, StatusError};
+pub use trust::{Approval, Decision, Question, Settled, StatusError};
 pub use usage::{Percentiles, Usage, UsageEvent};
 pub use version::{Event, Scores};

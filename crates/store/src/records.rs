@@ -12,8 +12,10 @@ use crate::index::Durability;
 use crate::run_id::RunId;
 use crate::store::{Store, time};
 
-/// The kind of the record of a run. `gc` collects those that are old; other kinds stay.
+/// The kind of the record of a run. `gc` collects those that are old, and old plans; other kinds stay.
 pub const RUN: &str = "run";
+/// The kind of a plan that was shown to a person: what can be approved under its hash.
+pub const PLAN: &str = "plan";
 
 /// What happened in a run, or what proves it.
 #[derive(Debug, Clone, PartialEq, Eq)]

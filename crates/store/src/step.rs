@@ -16,7 +16,7 @@ use crate::names::{NameStepError, Step};
 use crate::objects::Found;
 use crate::store::{Store, by_id, joined, parsed, stored};
 use crate::version::{Event, Version};
-use crate::{generation, search};
+use crate::{generation, search, trust};
 
 /// How many objects wait to be synced before they are, all at once.
 const UNSYNCED: i64 = 512;
@@ -168,6 +168,9 @@ pub(crate) fn apply(
     let current = version.event != Event::Deleted;
     generation::changed(transaction)?;
     search::forget(transaction, folded)?;
+    if matches!(version.event, Event::Deleted | Event::Undeleted | Event::Created) {
+        trust::end_approvals(transaction, folded)?;
+    }
     let leave = "UPDATE tool SET current = 0 WHERE folded = ? AND current = 1";
     transaction.prepare_cached(leave)?.execute([folded])?;
     let at = version.at.as_millisecond();

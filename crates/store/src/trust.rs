@@ -1,7 +1,9 @@
 //! How far a tool is trusted: its status, what people approved, and what they were asked.
 //!
-//! Invariant: an approval is of one tool with one set of grants. A tool that changed is another tool, and another set of
-//! grants is another question. A question that nobody answered permits nothing.
+//! Invariant: an approval is of one tool with one set of grants. A tool that changed is another tool, and another set of grants is
+//! another question. Deleting a name ends the approvals of all tools that it led to. A refusal is of the tool, whatever it is
+//! granted, and lasts until a person takes it back: no import, deletion or collection does. A question that nobody answered permits
+//! nothing.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _};
@@ -19,7 +21,7 @@ use crate::{deprecate, generation, ledger};
 pub struct Approval {
     /// The tool.
     pub tool: ToolId,
-    /// The grants, in canonical form.
+    /// The grants, in canonical form; of a refusal those that were asked for, which do not limit it.
     pub grants: Value,
     /// Yes or no.
     pub decision: Decision,
@@ -47,8 +49,17 @@ pub struct Question {
 pub enum Decision {
     /// It may run with these grants.
     Approved,
-    /// It may not.
+    /// It may not run, with whatever grants.
     Refused,
+}
+
+/// Whether a decision was kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    /// It is in the store.
+    Kept,
+    /// It is an approval, and no name leads to the tool any more: nothing was kept.
+    Gone,
 }
 
 /// Why a status does not change.
@@ -102,24 +113,17 @@ impl Store {
         })
     }
 
-    /// Keeps what somebody said, in place of what was said or asked before.
+    /// Keeps a decision. An approval ends a refusal of the tool, and stands beside approvals of it with other grants. A refusal ends
+    /// all that was said and asked about the tool.
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn decide(&self, approval: &Approval) -> Result<(), Fault> {
+    pub fn decide(&self, approval: &Approval) -> Result<Settled, Fault> {
         let form = form(&approval.grants)?;
-        self.index.write(self.settings.durability, |transaction| {
-            let sql = "INSERT OR REPLACE INTO approval (tool, grants, form, granted, by, at) VALUES (?, ?, ?, ?, ?, ?)";
-            let granted = approval.decision == Decision::Approved;
-            let grants = blake3::hash(form.as_bytes());
-            let at = approval.at.as_millisecond();
-            let row = (approval.tool.as_bytes(), grants.as_bytes(), &form, granted, &approval.by, at);
-            transaction.prepare_cached(sql)?.execute(row)?;
-            Ok(generation::changed(transaction)?)
-        })
+        self.index.write(self.settings.durability, |transaction| Ok(settle(transaction, approval, &form)?))
     }
 
-    /// Keeps the question whether a tool may have these grants, unless it was asked or answered before. A loss of power
+    /// Keeps the question whether a tool may have these grants, unless it was asked or answered before, or the tool is refused. A loss of power
     /// may take it: it is asked again with the next run.
     ///
     /// # Errors
@@ -128,7 +132,7 @@ impl Store {
         let form = form(grants)?;
         let grants = blake3::hash(form.as_bytes());
         let known = self.index.read(|transaction| {
-            let sql = "SELECT EXISTS (SELECT 1 FROM approval WHERE tool = ? AND grants = ?)";
+            let sql = "SELECT EXISTS (SELECT 1 FROM approval WHERE tool = ? AND (grants = ? OR granted = 0))";
             let mut statement = transaction.prepare_cached(sql)?;
             Ok::<bool, Fault>(statement.query_row((tool.as_bytes(), grants.as_bytes()), |row| row.get(0))?)
         })?;
@@ -165,14 +169,16 @@ impl Store {
         })
     }
 
-    /// What was said to a tool with exactly these grants; nothing where nobody answered yet.
+    /// The decision that counts for a tool with exactly these grants: a refusal of the tool, or an approval with these grants; none
+    /// where nobody answered yet.
     ///
     /// # Errors
     /// Those of the disk.
     pub fn decision(&self, tool: ToolId, grants: &Value) -> Result<Option<Decision>, Fault> {
         let grants = blake3::hash(form(grants)?.as_bytes());
         self.index.read(|transaction| {
-            let sql = "SELECT granted FROM approval WHERE tool = ? AND grants = ? AND granted IS NOT NULL";
+            let sql = "SELECT granted FROM approval WHERE tool = ? AND (granted = 0 OR granted = 1 AND grants = ?) \
+                       ORDER BY granted LIMIT 1";
             let mut statement = transaction.prepare_cached(sql)?;
             let granted = statement.query_row((tool.as_bytes(), grants.as_bytes()), |row| row.get(0)).optional()?;
             Ok(granted.map(decision))
@@ -224,7 +230,7 @@ impl Store {
         })
     }
 
-    /// Makes a tool as good as new, if it is known: unverified, approved by nobody, and not asked about.
+    /// Makes a tool as good as new, if it is known: unverified, approved by nobody, and not asked about. What was refused stays so.
     pub(crate) fn distrust(&self, id: ToolId) -> Result<(), Fault> {
         let known = self.index.read(|transaction| {
             let sql =
@@ -239,7 +245,8 @@ impl Store {
             transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
             let sql = "DELETE FROM successor WHERE tool IN (SELECT num FROM tool WHERE id = ?)";
             transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
-            transaction.prepare_cached("DELETE FROM approval WHERE tool = ?")?.execute([id.as_bytes()])?;
+            let sql = "DELETE FROM approval WHERE tool = ? AND granted IS NOT 0";
+            transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
             Ok(generation::changed(transaction)?)
         })
     }
@@ -256,6 +263,36 @@ impl Store {
             Ok(revoked)
         })
     }
+}
+
+/// Writes a decision, and ends what it goes before.
+fn settle(transaction: &Connection, approval: &Approval, form: &str) -> rusqlite::Result<Settled> {
+    let tool = approval.tool.as_bytes();
+    let granted = approval.decision == Decision::Approved;
+    if granted {
+        let sql = "SELECT EXISTS (SELECT 1 FROM tool WHERE id = ? AND current = 1)";
+        if !transaction.prepare_cached(sql)?.query_row([tool], |row| row.get::<_, bool>(0))? {
+            return Ok(Settled::Gone);
+        }
+    }
+    let ended = if granted {
+        "DELETE FROM approval WHERE tool = ? AND granted = 0"
+    } else {
+        "DELETE FROM approval WHERE tool = ?"
+    };
+    transaction.prepare_cached(ended)?.execute([tool])?;
+    let sql = "INSERT OR REPLACE INTO approval (tool, grants, form, granted, by, at) VALUES (?, ?, ?, ?, ?, ?)";
+    let grants = blake3::hash(form.as_bytes());
+    let row = (tool, grants.as_bytes(), form, granted, &approval.by, approval.at.as_millisecond());
+    transaction.prepare_cached(sql)?.execute(row)?;
+    generation::changed(transaction)?;
+    Ok(Settled::Kept)
+}
+
+/// Ends the approvals of all tools of a name that is taken away, or given anew: whoever approved them decides again.
+pub(crate) fn end_approvals(transaction: &Connection, folded: &str) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM approval WHERE granted = 1 AND tool IN (SELECT id FROM tool WHERE folded = ?)";
+    transaction.prepare_cached(sql)?.execute([folded]).map(|_| ())
 }
 
 /// Writes the status of a tool, and forgets what went with the one before.

@@ -1,10 +1,11 @@
 //! What people say to tools: which wait for somebody, what to know before one decides, and the decision.
 //!
-//! Invariant: a decision is about one tool with the grants that the policy gives it now. Each attempt to decide leaves one
+//! Invariant: an approval is of the tool and the grants of a [`Question`] that was shown, and of no others: where the policy grants
+//! something else by then, nothing is approved. A refusal is of the tool, whatever it is granted. Each attempt to decide leaves one
 //! audit line.
 
 use toolcell_store::audit::{Action, Attempt, Failure};
-use toolcell_store::{Approval, Decision, Entry, Fault, FindError, Store, ToolRef};
+use toolcell_store::{Approval, Decision, Entry, Fault, FindError, Settled, Store, ToolRef};
 use toolcell_tool::{IdPrefix, ToolId, ToolName};
 
 use crate::find::FindToolError;
@@ -30,7 +31,7 @@ pub struct Decided {
     pub tool: ToolId,
     /// Its name.
     pub name: ToolName,
-    /// With which grants it may run, or may not.
+    /// With which grants it may run; of a refusal those that it has now, which do not limit it.
     pub grants: Grants,
 }
 
@@ -44,6 +45,19 @@ pub enum ApprovalError {
     /// It does not run, whatever somebody says.
     #[error("{0}")]
     Unsafe(Refusal),
+    /// What was shown is not what would be approved.
+    #[error("`{name}` would be granted {now}, and what was shown is {shown}: nothing was approved")]
+    Changed {
+        /// The name of the tool.
+        name: ToolName,
+        /// The grants that were shown.
+        shown: String,
+        /// The grants that the policy gives now.
+        now: String,
+    },
+    /// The question is about no stored tool.
+    #[error("the question is about a call of `{0}`, and not about a stored tool: there is nothing to approve")]
+    NoTool(String),
     /// The store fails, or what it holds is damaged.
     #[error(transparent)]
     Fault(#[from] Fault),
@@ -56,6 +70,8 @@ impl ApprovalError {
         match self {
             Self::Find(error) => error.code(),
             Self::Unsafe(_) => "safety-check-failed",
+            Self::Changed { .. } => "approval-changed",
+            Self::NoTool(_) => "tool-not-found",
             Self::Fault(fault) => fault.code(),
         }
     }
@@ -66,6 +82,8 @@ impl ApprovalError {
         match self {
             Self::Find(error) => error.hint(),
             Self::Unsafe(refusal) => refusal.hint(),
+            Self::Changed { .. } => "look at it again with `toolcell approvals`, and decide about what is shown there",
+            Self::NoTool(_) => "look at a stored tool with `toolcell approvals`, and decide about that",
             Self::Fault(fault) => fault.hint(),
         }
     }
@@ -109,14 +127,14 @@ impl Toolbox {
         Ok(Question::about_tool(tool, &grants, call, &why))
     }
 
-    /// Says that a tool may run with the grants that it gets now, or that it may not. `by` is who says so.
+    /// Says that the tool of a question may run with the grants of that question. `by` is who says so.
     ///
     /// # Errors
-    /// As [`Toolbox::question`], and `store-read-only`.
+    /// `approval-changed`: the policy would grant it something else than was shown. `tool-not-found`, `safety-check-failed`,
+    /// `store-read-only`, `integrity`, and those of the disk.
     ///
     /// # Examples
     /// ```
-    /// use toolcell::store::Decision;
     /// use toolcell::{CreateTool, Toolbox, ToolboxConfig};
     ///
     /// let folder = tempfile::tempdir()?;
@@ -128,21 +146,48 @@ impl Toolbox {
     ///     ..CreateTool::default()
     /// })?;
     /// assert_eq!(toolbox.pending(10)?.len(), 1);
-    /// toolbox.decide("later", Decision::Approved, "somebody")?;
+    /// let question = toolbox.question("later")?;
+    /// // Shown to a person, who says yes:
+    /// toolbox.approve(&question, "somebody")?;
     /// assert_eq!((toolbox.pending(10)?.len(), toolbox.decisions(10)?.len()), (0, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn decide(&self, tool: &str, decision: Decision, by: &str) -> Result<Decided, ApprovalError> {
-        let done = self.grantable(tool).and_then(|(entry, grants)| {
-            self.settle(self.shelf()?, &entry, &grants, decision, by)?;
+    pub fn approve(&self, shown: &Question, by: &str) -> Result<Decided, ApprovalError> {
+        let called = shown.call.tool.map_or_else(|| shown.call.tool_name.clone(), |id| id.to_string());
+        self.approved_as_shown(shown, &called, by).or_else(|error| self.undecided(Action::Approve, &called, error))
+    }
+
+    fn approved_as_shown(&self, shown: &Question, called: &str, by: &str) -> Result<Decided, ApprovalError> {
+        let (Some(_), Some(approving)) = (shown.call.tool, &shown.approving) else {
+            return Err(ApprovalError::NoTool(shown.call.tool_name.clone()));
+        };
+        let (entry, now) = self.grantable(called)?;
+        if now != approving.grants {
+            let shown = approving.grants.to_string();
+            return Err(ApprovalError::Changed { name: entry.name, shown, now: now.to_string() });
+        }
+        match self.settle(self.shelf()?, &entry, &now, Decision::Approved, by)? {
+            // The line of a decision that is kept is there.
+            Settled::Kept => Ok(Decided { tool: entry.id, name: entry.name, grants: now }),
+            Settled::Gone => Err(FindToolError::Store(FindError::Unknown(called.to_owned())).into()),
+        }
+    }
+
+    /// Says that a tool may not run, whatever the policy grants it now or later. `by` is who says so. [`Toolbox::approve`] and
+    /// [`Toolbox::revoke`] reverse it.
+    ///
+    /// # Errors
+    /// `tool-not-found`, `id-ambiguous`, `store-read-only`, `integrity`, and those of the disk.
+    pub fn refuse(&self, tool: &str, by: &str) -> Result<Decided, ApprovalError> {
+        let done = self.find(tool).map_err(ApprovalError::from).and_then(|entry| {
+            let ready = self.ready(&entry)?;
+            // A tool that the analysis refuses by now may have been approved before, and is granted nothing.
+            let asked = ready.vetted.as_ref().map(|tool| tool.asked().clone()).unwrap_or_default();
+            let grants = self.policy.grants_for(entry.id, &entry.name, &entry.tags, &asked);
+            self.settle(self.shelf()?, &entry, &grants, Decision::Refused, by)?;
             Ok(Decided { tool: entry.id, name: entry.name, grants })
         });
-        let action = if decision == Decision::Approved { Action::Approve } else { Action::Refuse };
-        match done {
-            // The line of a decision that is kept is there.
-            Ok(decided) => Ok(decided),
-            Err(error) => self.undecided(action, tool, error),
-        }
+        done.or_else(|error| self.undecided(Action::Refuse, tool, error))
     }
 
     /// Takes back what was said to a tool, and says how much that was. The tool is asked about again when it is run next.
@@ -186,7 +231,6 @@ impl Toolbox {
     }
 }
 
-/// The tool of an identifier, unless somebody deleted it meanwhile.
 /// The tool of an identifier, where a name leads to it.
 pub(crate) fn found(store: &Store, id: ToolId) -> Result<Option<Entry>, Fault> {
     let Ok(whole) = IdPrefix::parse(&id.to_string()) else { return Ok(None) };

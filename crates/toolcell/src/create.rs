@@ -243,7 +243,7 @@ impl Toolbox {
         let needs_approval = needs_approval(self.policy.approval().0, tool);
         if needs_approval.is_some() && self.policy.approval().0 != crate::policy::ApprovalMode::Never {
             let grants = self.policy.grants_for(step.id, &step.name, notes.tags(), tool.asked());
-            self.ask_later(store, step.id, &grants)?;
+            self.ask_later(store, step.id, &grants, "create")?;
         }
         Ok(Created {
             id: step.id,

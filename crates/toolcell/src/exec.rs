@@ -175,7 +175,8 @@ impl Toolbox {
         let args = self.anything.check(params.clone())?;
         let asked = Capabilities::default();
         let subject = Subject { name: draft.name(), schema: &self.anything, asked: &asked, tool: None };
-        let permit = self.admit(&subject, args, *budget, Purpose::Run(None), &mut Vec::new())?;
+        let permit =
+            self.admit(&subject, args, *budget, Purpose::Run { person: None, caller: "host" }, &mut Vec::new())?;
         attempted.is_permitted(&permit);
         let code = match (kept, &script) {
             (Some(kept), _) => Code::Evaluated(kept),

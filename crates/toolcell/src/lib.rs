@@ -51,6 +51,7 @@ mod keeper;
 mod operations;
 mod params;
 mod permit;
+mod plans;
 pub mod policy;
 pub mod proof;
 mod receipt;
@@ -81,9 +82,10 @@ pub use function::{Function, FunctionError, FunctionFailed, FunctionReply, Funct
 pub use gate::{Answer, Context, Gates, Person, Question, Revision, Verdict, Waiting};
 pub use ledger::{LedgerLine, Sums};
 pub use list::{ListToolsError, Listed};
-pub use operations::{BodyEnd, Choice, Done, Effect, Held, Planner, ReachError, Received, SecretSource};
+pub use operations::{BodyEnd, Choice, Done, Effect, Held, HeldBody, Planner, ReachError, Received, SecretSource};
 pub use params::{Args, ParamProblem, Parameter, ParamsError, Schema, SchemaError};
 pub use permit::{Denial, Permit, Step};
+pub use plans::PlanError;
 pub use policy::{Policy, PolicyFile, Wanted};
 pub use profile::{
     Change, FuelModel, FunctionFuel, LineFuel, Outside, Profile, ProfileDifference, ProfileError, StackFuel,
@@ -100,7 +102,7 @@ pub use search::{Hit, SearchError};
 pub use show::{ShowError, Shown, Standing};
 pub use sleep::{Asleep, ResumeRun, RunState, SleepError, Sleeper, Ticket};
 pub use text::{deleted_text, deprecated_text};
-pub use told::{capabilities, line, visible};
+pub use told::{QuestionTooLong, capabilities, fact, line, unmasked, visible};
 pub use toolbox::{Toolbox, ToolboxConfig, ToolboxError};
 pub use toolcell_analysis::{
     Analysis, Capabilities, Capability, Comparison, Finding, Location, Need, Problem, QualityAssessment, Rejection,

@@ -26,16 +26,16 @@ use toolcell_capabilities::Files;
 use toolcell_capabilities::NetRun;
 use toolcell_host::{Grant, Operations, OperationsOfCall};
 use toolcell_store::Store;
-use toolcell_tool::{Grants, KvGrant};
+use toolcell_tool::{Grants, KvGrant, ToolId};
 
 pub use done::{BodyEnd, Done, Effect, Received};
-pub use plan::{Choice, Held, Planner};
+pub use plan::{Choice, Held, HeldBody, Planner};
 pub use reach::{ReachError, SecretSource};
 
 pub(crate) use background::Background;
 pub(crate) use done::Ledger;
 pub(crate) use pending::{Pending, Ticketed};
-pub(crate) use plan::Nobody;
+pub(crate) use plan::{Links, Nobody, Place, PlanChain};
 
 use crate::run::RunOptions;
 use crate::toolbox::Toolbox;
@@ -45,10 +45,14 @@ use under_way::UnderWay;
 /// What one run is handed.
 pub(crate) struct Given<'a> {
     toolbox: &'a Toolbox,
+    /// The tool.
+    id: ToolId,
     /// The name of the tool.
     name: String,
     /// How many tools wait for it, one for the other.
     depth: u32,
+    /// The plan that it has with all of these, where what they do is held.
+    pub(crate) plan: Option<Arc<PlanChain>>,
     /// As its run was asked for, or that of the first of the tools that wait for it.
     pub(crate) options: &'a RunOptions,
     /// What the tool is told that its call is called.
@@ -65,6 +69,14 @@ pub(crate) struct Given<'a> {
     pub(crate) ledger: Ledger,
     /// What the run waits for when it wakes up, and what it waits for when it falls asleep.
     pending: Mutex<Pending>,
+}
+
+/// Where a run stands among those that wait for each other.
+pub(crate) struct Nesting {
+    /// How many tools wait for it.
+    pub(crate) depth: u32,
+    /// The plan that it has with all of these, where what they do is held.
+    pub(crate) plan: Option<Arc<PlanChain>>,
 }
 
 /// A space of keys and values, and what may be done with it.

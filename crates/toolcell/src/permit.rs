@@ -10,9 +10,9 @@ mod denial;
 
 use serde_json::Value;
 use toolcell_analysis::{Capabilities, Severity};
-use toolcell_host::{Budget, Params};
+use toolcell_host::Budget;
 use toolcell_store::audit::{Action, Attempt};
-use toolcell_store::{Approval, Decision as Said, Entry, Fault, Store};
+use toolcell_store::{Approval, Decision as Said, Entry, Fault, Settled, Store};
 use toolcell_tool::{Status, ToolId};
 
 pub use denial::Denial;
@@ -134,8 +134,13 @@ pub struct Step {
 /// Whether a decision is made for a run, or only to be shown.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose<'a> {
-    /// The call runs if it is admitted. The person may be asked.
-    Run(Option<&'a dyn Person>),
+    /// The call runs if it is admitted.
+    Run {
+        /// The person who may be asked.
+        person: Option<&'a dyn Person>,
+        /// Who calls.
+        caller: &'a str,
+    },
     /// Nothing runs, nobody is asked, and nothing is kept.
     Explain,
 }
@@ -154,7 +159,7 @@ impl Toolbox {
         pass_quarantine(subject, steps)?;
         let (args, admission) = self.pass_gates(subject, args, purpose, steps)?;
         let decided_by = match subject.tool {
-            Some((entry, tool)) => self.approved(entry, tool, &grants, args.params(), purpose, steps)?,
+            Some((entry, tool)) => self.approved(entry, tool, &grants, &args, purpose, steps)?,
             None => "caller".to_owned(),
         };
         let decided_by = admission.decided_by.as_ref().map_or(decided_by, |gate| format!("gate {gate}"));
@@ -193,15 +198,14 @@ impl Toolbox {
         if self.gates.admits_all() {
             return Ok((args, Admission::default()));
         }
-        let value = match args.value() {
-            Some(value) => value.clone(),
-            None => serde_json::from_str(args.params().as_str()).map_err(|error| {
-                let reason = format!("the gates cannot be shown the parameters: {error}");
-                Denial::new("gates", reason, "hand in parameters that every parser of JSON reads")
-            })?,
-        };
-        let call = self.gate_call(subject.name, subject.id(), value);
-        let person = if let Purpose::Run(person) = purpose { person } else { None };
+        let value = to_be_shown(&args, "gates")?;
+        let mut call = self.gate_call(subject.name, subject.id(), value);
+        let mut asked = None;
+        if let Purpose::Run { person, caller } = purpose {
+            asked = person;
+            call = call.with_caller(caller);
+        }
+        let person = asked;
         let admission = self.gates.admit(call.clone(), person);
         steps.extend(admission.steps.iter().map(|step| Step {
             stage: "gate",
@@ -234,7 +238,7 @@ impl Toolbox {
         entry: &Entry,
         tool: &VettedTool,
         grants: &Grants,
-        params: &Params,
+        args: &Args,
         purpose: Purpose<'_>,
         steps: &mut Vec<Step>,
     ) -> Result<String, NotAdmitted> {
@@ -262,42 +266,49 @@ impl Toolbox {
             say("deny", why.clone());
             return Err(Denial::unapproved(entry, &why).with_lines(missing()).into());
         }
-        let Purpose::Run(person) = purpose else {
+        let Purpose::Run { person, caller } = purpose else {
             say("ask", why);
             return Ok("nobody".to_owned());
         };
+        let ask_later = || self.ask_later(store, entry.id, grants, caller);
         let Some(person) = person else {
-            self.ask_later(store, entry.id, grants)?;
+            ask_later()?;
             return Err(Denial::pending(entry, &why).with_lines(missing()).into());
         };
-        let args = serde_json::from_str(params.as_str()).unwrap_or_default();
-        let call = self.gate_call(entry.name.as_str(), Some(entry.id), args);
+        let shown = to_be_shown(args, "approval")?;
+        let call = self.gate_call(entry.name.as_str(), Some(entry.id), shown).with_caller(caller);
         let question = Question::about_tool(tool, grants, call, &why);
         match person.ask(&question) {
             Answer::Yes => {
-                self.settle(store, entry, grants, Said::Approved, "person")?;
+                if self.settle(store, entry, grants, Said::Approved, "person")? == Settled::Gone {
+                    return Err(Denial::gone(entry).into());
+                }
                 Ok("person".to_owned())
             }
             Answer::No { feedback } => {
-                self.ask_later(store, entry.id, grants)?;
+                ask_later()?;
                 Err(Denial::declined(entry, feedback).into())
             }
             Answer::Later => {
-                self.ask_later(store, entry.id, grants)?;
+                ask_later()?;
                 Err(Denial::asked(entry, &why).with_lines(missing()).into())
+            }
+            Answer::NotShown { reason } => {
+                ask_later()?;
+                Err(Denial::not_shown(entry, &reason).into())
             }
         }
     }
 
-    /// Notes that somebody should look at a tool. Where nothing can be noted, whoever looks sees it at the next run.
-    pub(crate) fn ask_later(&self, store: &Store, tool: ToolId, grants: &Grants) -> Result<(), Fault> {
+    /// Notes that a person should look at a tool. Where nothing can be noted, the next run asks again.
+    pub(crate) fn ask_later(&self, store: &Store, tool: ToolId, grants: &Grants, caller: &str) -> Result<(), Fault> {
         if store.access() == toolcell_store::Access::Full {
-            store.ask(tool, &grants.to_value(), "run", self.now())?;
+            store.ask(tool, &grants.to_value(), caller, self.now())?;
         }
         Ok(())
     }
 
-    /// Keeps what somebody said to a tool with these grants.
+    /// Keeps the decision about a tool with these grants, unless its name was taken away meanwhile.
     pub(crate) fn settle(
         &self,
         store: &Store,
@@ -305,15 +316,28 @@ impl Toolbox {
         grants: &Grants,
         decision: Said,
         by: &str,
-    ) -> Result<(), Fault> {
+    ) -> Result<Settled, Fault> {
         let at = self.now();
         let approval = Approval { tool: entry.id, grants: grants.to_value(), decision, by: by.to_owned(), at };
-        store.decide(&approval)?;
+        if store.decide(&approval)? == Settled::Gone {
+            return Ok(Settled::Gone);
+        }
         let action = if decision == Said::Approved { Action::Approve } else { Action::Refuse };
         let name = Some(entry.name.to_string());
         let mut attempt = Attempt { tool: Some(entry.id), name, ..Attempt::new(action, at) };
         attempt.details.decided_by = Some(by.to_owned());
-        store.audit().record(&attempt).map(|_| ())
+        store.audit().record(&attempt).map(|_| Settled::Kept)
+    }
+}
+
+/// The arguments of a call as a person or a gate is shown them: all of them, or the call is denied.
+pub(crate) fn to_be_shown(args: &Args, by: &str) -> Result<Value, Denial> {
+    match args.value() {
+        Some(value) => Ok(value.clone()),
+        None => serde_json::from_str(args.params().as_str()).map_err(|error| {
+            let reason = format!("the parameters cannot be shown to whoever decides: {error}");
+            Denial::new(by, reason, "hand in parameters that every parser of JSON reads")
+        }),
     }
 }
 

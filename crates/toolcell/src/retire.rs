@@ -235,6 +235,14 @@ impl Toolbox {
             Ok(retirements) => retirements,
             Err(error) => return self.not_retired(error),
         };
+        self.retire_shown(retirements)
+    }
+
+    /// Retires exactly these, which were shown to whoever confirmed it, and no others that should be by now.
+    ///
+    /// # Errors
+    /// `status-illegal` where one of them is not what it was, and those of the disk.
+    pub fn retire_shown(&self, retirements: Vec<Retirement>) -> Result<Vec<Retirement>, RetireError> {
         for Retirement { tool, successor, .. } in retirements.iter().filter(|it| it.is_left()) {
             let done = self.deprecated(tool, successor.clone());
             self.say_deprecated(tool.name.as_str(), Some(tool.id), done)?;

@@ -9,8 +9,7 @@ use toolcell_host::{Outcome, Place, Report, Thrown, Warning};
 use toolcell_tool::ToolId;
 
 use crate::gate::{Context, Ending, GateEnd, RESULT_WITHHELD};
-use crate::params::Args;
-use crate::permit::{Denial, Permit};
+use crate::permit::{Denial, Permit, to_be_shown};
 use crate::toolbox::Toolbox;
 
 /// A run as its caller sees it.
@@ -50,7 +49,7 @@ impl Toolbox {
         if self.gates.reviews_none() {
             return Ok(Seen { report, context: permit.into_context(), suppressed, revised_by: None });
         }
-        let call = self.gate_call(name, id, shown(permit.args()));
+        let call = self.gate_call(name, id, to_be_shown(permit.args(), "gates")?);
         let reviewed = self.gates.review(&call, end(&report));
         suppressed |= reviewed.suppress_output;
         let mut context = permit.into_context();
@@ -84,12 +83,6 @@ impl Toolbox {
             let _ = self.gates.review(&self.gate_call(name, id, args), end);
         }
     }
-}
-
-/// Arguments as gates are shown them.
-pub(crate) fn shown(args: &Args) -> Value {
-    let parsed = || serde_json::from_str(args.params().as_str()).unwrap_or_default();
-    args.value().cloned().unwrap_or_else(parsed)
 }
 
 /// The end of a run as gates see it.

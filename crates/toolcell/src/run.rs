@@ -15,7 +15,7 @@ use toolcell_store::audit::Action;
 use toolcell_tool::{Status, ToolId, ToolName};
 
 use crate::gate::{Context, Person};
-use crate::operations::{Done, Planner};
+use crate::operations::{Done, Nesting, PlanChain, Planner};
 use crate::permit::{NotAdmitted, Permit, Purpose, Step, Subject};
 use crate::policy::Wanted;
 use crate::receipt::{Receipt, Recording, Signer};
@@ -189,8 +189,8 @@ impl Toolbox {
         let args = schema.check(request.parameters.clone())?;
         let tool = ready.vetted.as_ref().map_err(|refusal| RunError::Unsafe(refusal.clone()))?;
         let subject = Subject { name: entry.name.as_str(), schema, asked: tool.asked(), tool: Some((&entry, tool)) };
-        let permit = match self.admit(&subject, args, budget, Purpose::Run(options.person.as_deref()), &mut Vec::new())
-        {
+        let purpose = Purpose::Run { person: options.person.as_deref(), caller: &options.caller };
+        let permit = match self.admit(&subject, args, budget, purpose, &mut Vec::new()) {
             Ok(permit) => permit,
             Err(error) => {
                 if let NotAdmitted::Denied(denial) = &error {
@@ -210,8 +210,12 @@ impl Toolbox {
         let random = drawn(permit.grants())?;
         attempted.has_drawn(random);
         let call_id = attempted.call_id();
-        let depth = within.map_or(0, |within| within.depth);
-        let given = self.give(permit.grants(), &entry, &call_id, options, depth)?;
+        let begin = || options.plan.as_ref().map(|_| PlanChain::begin(entry.id, permit.args().params().as_str()));
+        let nesting = match within {
+            Some(within) => Nesting { depth: within.depth, plan: within.plan.clone() },
+            None => Nesting { depth: 0, plan: begin().map(Arc::new) },
+        };
+        let given = self.give(permit.grants(), &entry, &call_id, options, nesting)?;
         Ok(Admitted { entry, ready: Arc::clone(&ready), permit, random, given })
     }
 

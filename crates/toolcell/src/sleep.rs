@@ -25,7 +25,7 @@ use toolcell_tool::Grants;
 pub use error::SleepError;
 pub use state::{Asleep, ResumeRun, RunState, Sleeper, Ticket};
 
-use crate::operations::{Given, Held, Nobody, Pending, Planner};
+use crate::operations::{Given, Held, Links, Nesting, Nobody, Pending, Place, PlanChain, Planner};
 use crate::permit::{Permit, Purpose, Subject};
 use crate::record::{Attempted, Ended};
 use crate::request::RunTool;
@@ -40,6 +40,17 @@ struct Bound {
     grants: Value,
     guest: String,
     engine: String,
+    /// The plan until then; a run that an earlier version put to sleep has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    plan: Option<BoundPlan>,
+}
+
+/// The plan of a run that is asleep.
+#[derive(Serialize, Deserialize)]
+struct BoundPlan {
+    links: Links,
+    /// The places of what is held, in the same order.
+    places: Vec<Place>,
 }
 
 /// A run that is asleep, opened.
@@ -211,8 +222,8 @@ impl Toolbox {
         if self.granted(&subject).to_value() != bound.grants {
             return Err(SleepError::GrantsChanged { run: row.run, name: entry.name.clone() }.into());
         }
-        let person = options.person.as_deref();
-        let permit = self.admit(&subject, args, *asleep.budget(), Purpose::Run(person), &mut Vec::new())?;
+        let purpose = Purpose::Run { person: options.person.as_deref(), caller: &options.caller };
+        let permit = self.admit(&subject, args, *asleep.budget(), purpose, &mut Vec::new())?;
         if permit.args().params().as_str() != kept.params {
             return Err(SleepError::changed_by_gate(row.run).into());
         }
@@ -222,7 +233,15 @@ impl Toolbox {
         let planned = kept.planned || !kept.pending.held.is_empty();
         let nobody = || planned.then(|| Arc::new(Nobody) as Arc<dyn Planner>);
         let options = RunOptions { plan: options.plan.clone().or_else(nobody), ..options.clone() };
-        let given = self.give(permit.grants(), &entry, &kept.call_id, &options, 0)?;
+        let plan = match bound.plan {
+            Some(plan) => {
+                kept.pending.places = plan.places;
+                PlanChain::at(plan.links)
+            }
+            None => PlanChain::begin(entry.id, &kept.params),
+        };
+        let nesting = Nesting { depth: 0, plan: options.plan.as_ref().map(|_| Arc::new(plan)) };
+        let given = self.give(permit.grants(), &entry, &kept.call_id, &options, nesting)?;
         *given.pending() = kept.pending;
         if !self.shelf()?.take_sleeping(&row)? {
             return Err(SleepError::NotAsleep { run: row.run.to_string() }.into());
@@ -269,7 +288,10 @@ impl Toolbox {
         let SleepsAs { run, entry, given, .. } = *of;
         let store = self.shelf()?;
         let pending = std::mem::take(&mut *given.pending());
-        let held = pending.held.iter().map(|operation| Held::of(entry.name.as_str(), operation)).collect();
+        let tool = (entry.id, entry.name.as_str());
+        let placed = pending.places.iter().zip(&pending.held);
+        let held: Vec<Held> = placed.map(|(place, operation)| Held::at(*place, tool, operation)).collect();
+        let plan = given.plan.as_ref().map(|plan| BoundPlan { links: plan.links(), places: pending.places.clone() });
         let tickets =
             pending.tickets.iter().map(|one| Ticket { function: one.function.clone(), ticket: one.ticket.clone() });
         let tickets = tickets.collect();
@@ -286,10 +308,11 @@ impl Toolbox {
             grants: of.grants.to_value(),
             guest: GUEST_DIGEST.to_owned(),
             engine: ENGINE_VERSION.to_owned(),
+            plan,
         };
-        // Texts, numbers and bytes: there is nothing in either that cannot be written.
-        let (content, bound) =
-            (postcard::to_allocvec(&kept).unwrap_or_default(), serde_json::to_string(&bound).unwrap_or_default());
+        let unwritten = |error: &dyn std::fmt::Display| SleepError::Seal(format!("it cannot be written: {error}"));
+        let content = postcard::to_allocvec(&kept).map_err(|error| unwritten(&error))?;
+        let bound = serde_json::to_string(&bound).map_err(|error| unwritten(&error))?;
         let (caller, at) = (given.options.caller.clone(), self.now());
         let mut row = Sleeping { run, tool: entry.id, caller, at, bound, blob: Vec::new() };
         row.blob = seal::seal(&store.secret(seal::PURPOSE)?, &row, &content)?;

@@ -1,6 +1,13 @@
-//! What a person is told who is asked about a tool, or a call of it.
+//! What a person is shown before they decide about a tool, or about one call of it.
 //!
-//! Invariant: nothing that a tool or a model wrote drives what it is shown on, or forges a line of ours.
+//! ```text
+//! facts: who asks, which tool, what it is granted, findings, every argument → source, as far as there is room → the question
+//! ```
+//!
+//! Invariant: the facts come first and are never cut, but for long argument values, each by itself; each cut has a mark that says how
+//! much is missing. No text of a tool or a model drives the terminal that it is shown on, forges a line of ours, or is invisible.
+
+mod arguments;
 
 use toolcell_analysis::{Capabilities, Capability, Need};
 use toolcell_tool::Lang;
@@ -8,105 +15,201 @@ use toolcell_tool::Lang;
 use crate::gate::{Approving, Question};
 
 /// The most lines of a source that are shown with a question.
-const SOURCE_LINES: usize = 40;
-/// The most characters of arguments that are shown.
-const ARGUMENTS: usize = 2_000;
+const MAX_SOURCE_LINES: usize = 40;
+/// The most characters of a line of source that are shown.
+const MAX_LINE_CHARS: usize = 160;
+
+/// The facts of a question do not fit into the form in which it would be asked, so it is not asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the facts of the question are {bytes} bytes, the limit is {limit}")]
+pub struct QuestionTooLong {
+    /// The size of the facts and the question.
+    pub bytes: usize,
+    /// The size of the form.
+    pub limit: usize,
+}
 
 impl Question {
-    /// What the person should know, a line each: what is longest first, so that the rest stands above the question.
+    /// What the person is shown, line by line: the facts, and then the first lines of the source where a tool is to be approved.
     #[must_use]
     pub fn told(&self, lang: Lang) -> Vec<String> {
-        let mut told = Told { lines: Vec::new(), lang };
+        let mut lines = self.facts(lang);
         if let Some(approving) = &self.approving {
-            told.source(&approving.source);
+            lines.push(String::new());
+            lines.extend(approving.source_lines(lang, usize::MAX));
         }
-        told.headline(self);
-        let arguments: String = self.call.args.to_string().chars().take(ARGUMENTS).collect();
-        told.fact("arguments", "引数", "参数", &line(&arguments));
+        lines
+    }
+
+    /// The facts, line by line. They are shown whole, or the question is not asked.
+    #[must_use]
+    pub fn facts(&self, lang: Lang) -> Vec<String> {
+        let mut facts = Facts { lines: Vec::new(), lang };
+        facts.headline(self);
+        if let Some(id) = self.call.tool {
+            facts.push("id", "ID", "标识符", &id.to_string());
+        }
+        if let Some(caller) = &self.call.caller {
+            facts.push("caller", "呼び出し元", "调用方", &fact(caller));
+        }
         if let Some(approving) = &self.approving {
-            told.approving(approving);
+            facts.approving(approving);
         }
-        told.lines
+        if self.is_of_call() {
+            facts.arguments(&self.call.args);
+        }
+        facts.lines
+    }
+
+    /// Whether it comes from a call, and not from a look at a tool that no call waits for.
+    fn is_of_call(&self) -> bool {
+        self.approving.is_none() || self.call.caller.is_some()
+    }
+
+    /// The whole text of a form: the facts, as much of the source as there is room for, and the question.
+    ///
+    /// `besides` are facts that only the asker knows, such as the name of its client; they are shown as one line each.
+    ///
+    /// # Errors
+    /// The facts do not fit into `limit` bytes.
+    pub fn in_form(&self, lang: Lang, besides: &[String], limit: usize) -> Result<String, QuestionTooLong> {
+        let mut facts = self.facts(lang);
+        facts.extend(besides.iter().map(|beside| format!("  {}", fact(beside))));
+        let (facts, asks) = (facts.join("\n"), self.asks(lang));
+        let bytes = facts.len() + 1 + asks.len();
+        if bytes > limit {
+            return Err(QuestionTooLong { bytes, limit });
+        }
+        // Two line feeds more stand around the source.
+        let room = (limit - bytes).saturating_sub(2);
+        let source = self.approving.as_ref().map(|approving| approving.source_lines(lang, room)).unwrap_or_default();
+        let source = if source.is_empty() { String::new() } else { format!("\n{}\n", source.join("\n")) };
+        Ok(format!("{facts}\n{source}{asks}"))
     }
 
     /// What the person says yes or no to.
     #[must_use]
-    pub const fn asks(&self, lang: Lang) -> &'static str {
+    pub fn asks(&self, lang: Lang) -> String {
+        let name = fact(&self.call.tool_name);
         match (self.approving.is_some(), lang) {
-            (true, Lang::En) => "May this tool run, now and from now on?",
-            (true, Lang::Ja) => "このツールの実行を今後も許可しますか?",
-            (true, Lang::Zh) => "是否允许此工具现在及以后运行？",
-            (false, Lang::En) => "May this call run?",
-            (false, Lang::Ja) => "この呼び出しを実行しますか?",
-            (false, Lang::Zh) => "是否执行此次调用？",
+            (true, Lang::En) => format!("May `{name}` run with these grants, now and from now on?"),
+            (true, Lang::Ja) => format!("この権限でのツール「{name}」の実行を今後も許可しますか?"),
+            (true, Lang::Zh) => format!("是否允许工具「{name}」以这些权限现在及以后运行？"),
+            (false, Lang::En) => format!("May this call of `{name}` run?"),
+            (false, Lang::Ja) => format!("ツール「{name}」のこの呼び出しを実行しますか?"),
+            (false, Lang::Zh) => format!("是否执行对工具「{name}」的此次调用？"),
         }
     }
 }
 
 impl Approving {
-    /// What somebody should know who approves a tool, a line each: what it asks for, what was found, its source.
+    /// What a person should know who approves a tool, line by line: what it asks for, what it is granted, findings, and its source.
     #[must_use]
     pub fn told(&self, lang: Lang) -> Vec<String> {
-        let mut told = Told { lines: Vec::new(), lang };
-        told.approving(self);
-        told.source(&self.source);
-        told.lines
+        let mut facts = Facts { lines: Vec::new(), lang };
+        facts.approving(self);
+        facts.lines.extend(self.source_lines(lang, usize::MAX));
+        facts.lines
+    }
+
+    /// The first lines of the source, in at most `room` bytes with the line that says how many are shown. Nothing where not even that
+    /// line fits.
+    fn source_lines(&self, lang: Lang, room: usize) -> Vec<String> {
+        let all = self.source.lines().count();
+        let rest = |shown: usize| {
+            let command = format!("toolcell show {} --source", self.tool.short());
+            match lang {
+                Lang::En => format!("… {shown} of {all} lines shown: `{command}` prints them all"),
+                Lang::Ja => format!("… {all}行のうち{shown}行を表示: 全体は `{command}`"),
+                Lang::Zh => format!("… 显示 {all} 行中的 {shown} 行：`{command}` 可查看全部"),
+            }
+        };
+        // The number of lines that are shown is at most as long as that of all lines.
+        let mut room = room.saturating_sub(rest(all).len() + 1);
+        let mut lines = Vec::new();
+        let mut is_cut = false;
+        for (at, text) in self.source.lines().take(MAX_SOURCE_LINES).enumerate() {
+            let (text, cut) = cut_line(text, lang);
+            let text = format!("{:>3} | {text}", at + 1);
+            let Some(left) = room.checked_sub(text.len() + 1) else { break };
+            room = left;
+            is_cut |= cut;
+            lines.push(text);
+        }
+        if lines.len() < all || is_cut {
+            lines.push(rest(lines.len()));
+        }
+        lines
     }
 }
 
-struct Told {
+/// A line of source as it is shown, and whether it is cut.
+fn cut_line(text: &str, lang: Lang) -> (String, bool) {
+    let all = text.chars().count();
+    if all <= MAX_LINE_CHARS {
+        return (unmasked(text), false);
+    }
+    let start: String = text.chars().take(MAX_LINE_CHARS).collect();
+    (format!("{}{}", unmasked(&start), cut_mark(MAX_LINE_CHARS, all, lang)), true)
+}
+
+/// What stands where characters are left out.
+fn cut_mark(shown: usize, all: usize, lang: Lang) -> String {
+    match lang {
+        Lang::En => format!("… ({shown} of {all} characters shown)"),
+        Lang::Ja => format!("…（{all}文字のうち{shown}文字を表示）"),
+        Lang::Zh => format!("…（显示 {all} 个字符中的 {shown} 个）"),
+    }
+}
+
+struct Facts {
     lines: Vec<String>,
     lang: Lang,
 }
 
-impl Told {
+impl Facts {
     fn headline(&mut self, question: &Question) {
-        let id = question.call.tool.map_or_else(String::new, |id| match self.lang {
-            Lang::En | Lang::Ja => format!(" ({})", id.short()),
-            Lang::Zh => format!("（{}）", id.short()),
-        });
-        let (name, why, gate) = (line(&question.call.tool_name), line(&question.text), line(&question.gate));
+        let (name, why, gate) = (fact(&question.call.tool_name), fact(&question.text), fact(&question.gate));
         self.lines.push(match (&question.approving, self.lang) {
-            (Some(_), Lang::En) => format!("`{name}`{id} is to run, and somebody has to approve it: {why}"),
-            (Some(_), Lang::Ja) => format!("ツール「{name}」{id}の実行には承認が必要です: {why}"),
-            (Some(_), Lang::Zh) => format!("执行工具「{name}」{id}需要批准：{why}"),
-            (None, Lang::En) => format!("`{name}`{id} is to run, and the gate `{gate}` asks: {why}"),
+            (Some(_), Lang::En) => format!("`{name}` is to run, and somebody has to approve it: {why}"),
+            (Some(_), Lang::Ja) => format!("ツール「{name}」の実行には承認が必要です: {why}"),
+            (Some(_), Lang::Zh) => format!("执行工具「{name}」需要批准：{why}"),
+            (None, Lang::En) => format!("`{name}` is to run, and the gate `{gate}` asks: {why}"),
             (None, Lang::Ja) => {
-                format!("ツール「{name}」{id}の実行について、フック「{gate}」が確認を求めています: {why}")
+                format!("ツール「{name}」の実行について、フック「{gate}」が確認を求めています: {why}")
             }
-            (None, Lang::Zh) => format!("即将执行工具「{name}」{id}，钩子「{gate}」要求确认：{why}"),
+            (None, Lang::Zh) => format!("即将执行工具「{name}」，钩子「{gate}」要求确认：{why}"),
         });
     }
 
-    fn fact(&mut self, en: &str, ja: &str, zh: &str, what: &str) {
+    fn label(&self, en: &str, ja: &str, zh: &str) -> String {
         let label = match self.lang {
             Lang::En => en,
             Lang::Ja => ja,
             Lang::Zh => zh,
         };
-        self.lines.push(format!("  {label}{}{what}", self.lang.colon()));
+        format!("  {label}{}", self.lang.colon())
+    }
+
+    fn push(&mut self, en: &str, ja: &str, zh: &str, what: &str) {
+        let label = self.label(en, ja, zh);
+        self.lines.push(format!("{label}{what}"));
     }
 
     fn approving(&mut self, approving: &Approving) {
-        self.fact("asks for", "要求", "申请", &capabilities(&approving.asked));
-        self.fact("is granted", "許可", "授予", &approving.grants.to_string());
+        self.push("asks for", "要求", "申请", &capabilities(&approving.asked));
+        self.push("is granted", "許可", "授予", &unmasked(&approving.grants.to_string()));
         for finding in &approving.findings {
             let (place, severity, rule) = (finding.location, finding.severity.name(), finding.rule.name());
-            let what = format!("{severity}: {} ({rule}) at {}:{}", line(&finding.message), place.line, place.column);
-            self.fact("finding", "検出", "发现", &what);
+            let what = format!("{severity}: {} ({rule}) at {}:{}", fact(&finding.message), place.line, place.column);
+            self.push("finding", "検出", "发现", &what);
         }
     }
 
-    fn source(&mut self, source: &str) {
-        let mut lines = source.lines();
-        for (at, text) in lines.by_ref().take(SOURCE_LINES).enumerate() {
-            self.lines.push(format!("{:>3} | {}", at + 1, visible(text)));
-        }
-        let more = lines.count();
-        if more > 0 {
-            self.lines.push(format!("… {more} more lines: `toolcell show` prints them all"));
-        }
-        self.lines.push(String::new());
+    fn arguments(&mut self, args: &serde_json::Value) {
+        let label = self.label("arguments", "引数", "参数");
+        self.lines.push(label.trim_end().to_owned());
+        self.lines.extend(arguments::lines(args, self.lang));
     }
 }
 
@@ -114,7 +217,7 @@ impl Told {
 #[must_use]
 pub fn capabilities(capabilities: &Capabilities) -> String {
     let one = |(capability, need): (Capability, &Need)| {
-        let mut named: Vec<String> = need.named.iter().map(|name| line(name)).collect();
+        let mut named: Vec<String> = need.named.iter().map(|name| fact(name)).collect();
         if need.unknown {
             named.push("unknown".to_owned());
         }
@@ -128,73 +231,74 @@ pub fn capabilities(capabilities: &Capabilities) -> String {
 /// Text in one line, with its control characters made visible.
 #[must_use]
 pub fn line(text: &str) -> String {
-    visible(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+    visible(&joined(text))
+}
+
+/// Text in one line for a person who decides by it; see [`unmasked`].
+#[must_use]
+pub fn fact(text: &str) -> String {
+    unmasked(&joined(text))
+}
+
+fn joined(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Text with its control characters made visible, so that a tool cannot drive a terminal or forge a line.
 #[must_use]
 pub fn visible(text: &str) -> String {
-    text.chars()
-        .map(|char| match char {
-            '\n' | '\t' => char.to_string(),
-            _ if char.is_control() || is_bidi_control(char) => char.escape_default().to_string(),
-            _ => char.to_string(),
-        })
-        .collect()
+    escaped(text, |char| char.is_control() || is_bidi_control(char))
+}
+
+/// Text for a person who decides by it: besides what [`visible`] escapes, each character that takes no room on a screen or breaks a
+/// line. What is left looks like what it is.
+#[must_use]
+pub fn unmasked(text: &str) -> String {
+    escaped(text, |char| {
+        char.is_control() || is_bidi_control(char) || is_ignorable(char) || matches!(char, '\u{2028}' | '\u{2029}')
+    })
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '\n' | '\t' => shown.push(char),
+            _ if is_escaped(char) => shown.extend(char.escape_default()),
+            _ => shown.push(char),
+        }
+    }
+    shown
 }
 
 /// Characters that change the order in which a terminal shows others (Unicode TR 9).
 fn is_bidi_control(char: char) -> bool {
-    matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Characters that are not shown (`Default_Ignorable_Code_Point` of Unicode 17, and the anchors of interlinear annotation).
+fn is_ignorable(char: char) -> bool {
+    matches!(
+        char,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Mutex;
-
-    use serde_json::json;
-
-    use super::*;
-    use crate::gate::{Answer, GateCall, Gates, Person, Verdict};
-
-    /// Somebody who keeps what they are told, and says no.
-    struct Reads(Lang, Mutex<String>);
-
-    impl Person for Reads {
-        fn ask(&self, question: &Question) -> Answer {
-            *self.1.lock().unwrap() = question.told(self.0).join("\n") + "\n";
-            Answer::No { feedback: None }
-        }
-    }
-
-    #[track_caller]
-    fn check(lang: Lang, expect: &str) {
-        let mut gates = Gates::default();
-        gates.before("guard", |_: &GateCall| Verdict::ask("careful\n  arguments: {}\u{1b}[2J"));
-        let args = json!({"text": "a\nb\u{9b}31m\u{202e}"});
-        let call = GateCall::new("odd\u{7}", None, args, jiff::Timestamp::UNIX_EPOCH, "/srv");
-        let reads = Reads(lang, Mutex::default());
-        let _ = gates.admit(call.clone(), Some(&reads)).settle(&call, Some(&reads));
-        assert_eq!(*reads.1.lock().unwrap(), expect);
-    }
-
-    #[test]
-    fn nothing_that_a_tool_says_drives_the_terminal_or_forges_a_line() {
-        let arguments = r#"{"text":"a\nb\u{9b}31m\u{202e}"}"#;
-        let why = r"careful arguments: {}\u{1b}[2J";
-        check(
-            Lang::En,
-            &format!("`odd\\u{{7}}` is to run, and the gate `guard` asks: {why}\n  arguments: {arguments}\n"),
-        );
-        let asks = "の実行について、フック「guard」が確認を求めています";
-        check(Lang::Ja, &format!("ツール「odd\\u{{7}}」{asks}: {why}\n  引数: {arguments}\n"));
-        let asks = "，钩子「guard」要求确认";
-        check(Lang::Zh, &format!("即将执行工具「odd\\u{{7}}」{asks}：{why}\n  参数：{arguments}\n"));
-    }
-
-    #[test]
-    fn control_characters_are_made_visible() {
-        assert_eq!(visible("\u{1b}[31mred\u{7}\tx\u{9b}"), "\\u{1b}[31mred\\u{7}\tx\\u{9b}");
-        assert_eq!(visible("日本語\u{202e}x"), "日本語\\u{202e}x");
-    }
-}
+mod tests;

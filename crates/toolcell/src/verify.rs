@@ -238,7 +238,7 @@ impl Toolbox {
         let args: Result<Args, _> = shown.map_or_else(|| self.anything.check(Params::default()), Ok);
         let args = args.map_err(RunError::Params)?;
         let subject = Subject { name: entry.name.as_str(), schema, asked: tool.asked(), tool: Some((entry, tool)) };
-        let purpose = Purpose::Run(options.person.as_deref());
+        let purpose = Purpose::Run { person: options.person.as_deref(), caller: &options.caller };
         let permit = self.admit(&subject, args, budget, purpose, &mut Vec::new()).map_err(|error| {
             if let NotAdmitted::Denied(denial) = &error {
                 attempted.was_decided_by(&denial.by);

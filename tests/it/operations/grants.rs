@@ -1,7 +1,6 @@
 //! Grants in detail: what somebody approves is what is granted, and who lacks a grant is told which line would give it.
 
 use serde_json::{Value, json};
-use toolcell::store::Decision;
 use toolcell::{RunOptions, Standing, Toolbox, ToolboxConfig};
 
 use super::{Host, value};
@@ -96,10 +95,10 @@ fn who_waits_for_an_approval_is_told_what_is_not_granted() {
 fn an_approval_is_of_exactly_what_is_granted() {
     let mut host = host(NET, FETCH, &json!({ "net": ["a.example.com"] }));
     let question = host.toolbox().question("fetch_it").unwrap();
-    let told = question.approving.unwrap().told(toolcell::Lang::En);
+    let told = question.told(toolcell::Lang::En);
     assert!(told.contains(&"  asks for: net (a.example.com)".to_owned()), "{told:?}");
     assert!(told.contains(&"  is granted: net (GET, HEAD https://a.example.com)".to_owned()), "{told:?}");
-    let decided = host.toolbox().decide("fetch_it", Decision::Approved, "me").unwrap();
+    let decided = host.toolbox().approve(&question, "me").unwrap();
     assert_eq!(decided.grants.to_value()["net"][0]["calls"], 100);
     assert!(matches!(host.toolbox().show("fetch_it", None).unwrap().standing, Standing::Approved));
     // The same in other words is the same; more of it is another question.
@@ -107,6 +106,85 @@ fn an_approval_is_of_exactly_what_is_granted() {
     assert!(matches!(host.toolbox().show("fetch_it", None).unwrap().standing, Standing::Approved));
     host.ruled(&format!("{NET}calls = 101"));
     assert!(matches!(host.toolbox().show("fetch_it", None).unwrap().standing, Standing::Unapproved { .. }));
+}
+
+#[test]
+fn what_was_shown_is_approved_or_nothing() {
+    let rules = "[[grants.tags.free.net]]\nhost = 'any'\n";
+    let mut host = host(rules, FETCH, &json!(["net"]));
+    let shown = host.toolbox().question("fetch_it").unwrap();
+    assert!(shown.told(toolcell::Lang::En).contains(&"  is granted: nothing".to_owned()));
+    // While the person thinks, the model makes the same tool again, with a tag that is granted everything.
+    let fields = json!({ "name": "fetch_it", "description": "a tool", "code": FETCH, "capabilities": ["net"],
+        "tags": ["free"], "replace": true });
+    host.create(&fields).unwrap();
+    let error = host.toolbox().approve(&shown, "me").unwrap_err();
+    assert_eq!(error.code(), "approval-changed");
+    let told =
+        "`fetch_it` would be granted net (GET, HEAD https://any), and what was shown is nothing: nothing was approved";
+    assert_eq!(error.to_string(), told);
+    assert!(error.hint().contains("toolcell approvals"), "{}", error.hint());
+    assert_eq!(host.store().approvals(shown.call.tool.unwrap()).unwrap(), []);
+    let line = host.lines().pop().unwrap();
+    assert_eq!((&line["action"], &line["error"]), (&json!("approve"), &json!("approval-changed")));
+    // The same of a policy that changes, and of a tool that is another one by now.
+    let shown = host.toolbox().question("fetch_it").unwrap();
+    host.ruled(&rules.replace("any", "a.example.com"));
+    assert_eq!(host.toolbox().approve(&shown, "me").unwrap_err().code(), "approval-changed");
+    let fields =
+        json!({ "name": "fetch_it", "description": "a tool", "code": "const execute = () => 2", "replace": true });
+    host.create(&fields).unwrap();
+    assert_eq!(host.toolbox().approve(&shown, "me").unwrap_err().code(), "tool-not-found");
+    assert!(host.store().decisions(10).unwrap().is_empty());
+}
+
+#[test]
+fn a_refusal_holds_whatever_tags_or_grants_come_later() {
+    let mut host = host(&auto(NET), FETCH, &json!(["net"]));
+    let id = host.toolbox().refuse("fetch_it", "me").unwrap().tool;
+    let runs = |host: &Host| host.run("fetch_it", &json!({ "url": "x" })).map(|_| ()).map_err(|error| error.code());
+    assert_eq!(runs(&host), Err("permission-denied"));
+    let fields = json!({ "name": "fetch_it", "description": "a tool", "code": FETCH, "capabilities": ["net"],
+        "tags": ["free"], "replace": true });
+    assert_eq!(host.create(&fields).unwrap().id, id);
+    host.ruled(&auto("[[grants.tags.free.net]]\nhost = 'any'"));
+    assert_eq!(runs(&host), Err("permission-denied"));
+    assert!(matches!(host.toolbox().show("fetch_it", None).unwrap().standing, Standing::Refused));
+    let question = host.toolbox().question("fetch_it").unwrap();
+    host.toolbox().approve(&question, "me").unwrap();
+    assert_eq!(runs(&host), Ok(()));
+}
+
+#[test]
+fn a_rule_of_a_name_may_be_for_one_identifier() {
+    let mut host = host(&auto(""), FETCH, &json!(["net"]));
+    let id = host.toolbox().find("fetch_it").unwrap().id;
+    let rules = auto(&format!("[grants.tools.fetch_it]\nid = '{id}'\n{NET}[[grants.default.net]]\nhost = 'any'\n"));
+    host.ruled(&rules);
+    let granted = |host: &Host| host.toolbox().show("fetch_it", None).unwrap().grants.to_string();
+    assert_eq!(granted(&host), "net (GET, HEAD https://*.example.com)");
+    // Whatever else takes the name gets nothing, not even what every tool gets.
+    let other = json!({ "name": "fetch_it", "description": "a tool", "code": format!("{FETCH} // other"),
+        "capabilities": ["net"], "replace": true });
+    host.create(&other).unwrap();
+    assert_eq!(granted(&host), "nothing");
+    let ruling = &host.toolbox().show("fetch_it", None).unwrap().rulings[0];
+    let told = format!("which is for {} only, and this is another tool", id.short());
+    assert!(ruling.to_string().ends_with(&told), "{ruling}");
+    for (policy, expect) in [
+        (
+            format!("[grants.default]\nid = '{id}'"),
+            "`grants.default` is not of a name: an `id` stands in `grants.tools.NAME`",
+        ),
+        (format!("[grants.tools.fetch_it]\nid = '{}'", id.short()), "the whole identifier has to stand here"),
+        (
+            format!("[grants.tools.a-b]\nid = '{id}'\n[grants.tools.a_b]\ntimers = true"),
+            "line 1 is of another `id`: `grants.tools.a-b` is the same tool, keep one",
+        ),
+    ] {
+        let error = toolcell::PolicyFile::parse(toolcell::policy::Layer::User, &policy, "p.toml".as_ref()).unwrap_err();
+        assert!(error.to_string().contains(expect), "{error}");
+    }
 }
 
 #[test]

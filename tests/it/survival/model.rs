@@ -24,6 +24,7 @@ pub(crate) fn after(state: &State, order: &Order) -> Result<State, &'static str>
         },
         Verb::Delete(name) => {
             let id = current(state, name)?;
+            end_approvals(&mut next, name);
             step(&mut next, name, "deleted", &id, at);
         }
         Verb::Undelete(name) => match head(state, name) {
@@ -144,8 +145,18 @@ fn tool<'a>(state: &'a mut State, name: &str) -> Result<&'a mut Tool, &'static s
 }
 
 fn say(state: &mut State, name: &str, grants: &str, said: Said) -> Result<(), &'static str> {
-    tool(state, name)?.approvals.insert(format!("\"{grants}\""), said);
+    let approvals = &mut tool(state, name)?.approvals;
+    // A refusal is of the tool, whatever it is granted; an approval takes it back.
+    approvals.retain(|_, earlier| said.approved && earlier.approved);
+    approvals.insert(format!("\"{grants}\""), said);
     Ok(())
+}
+
+/// Deleting a name ends the approvals of all tools that it led to; what was refused stays so.
+fn end_approvals(state: &mut State, name: &str) {
+    for tool in state.tools.values_mut().filter(|tool| folded(&tool.name) == folded(name)) {
+        tool.approvals.retain(|_, said| !said.approved);
+    }
 }
 
 fn put(state: &mut State, sample: &Sample, event: &str, at: i64) {

@@ -85,9 +85,10 @@ pub(crate) struct InitArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell approvals\n  toolcell approvals grant json-to-csv\n  \
     toolcell approvals refuse dt_0123456789ab --reason 'it reads more than it says'\n\n\
-    An approval is of one tool, as it is, with the grants that the policy gives it now. A tool that\n\
-    changes is another one. `toolcell show NAME` shows all that is known of it.\n\
-    Exit status: 0 done, 3 not approved, 4 there is no such tool")]
+    An approval is of one tool, as it is, with the grants that were shown. A tool that changes is another\n\
+    one, and one that is deleted has to be approved again. A refusal is of the tool, whatever it is granted,\n\
+    until it is approved or revoked. `toolcell show NAME` shows all that is known of it.\n\
+    Exit status: 0 done, 3 not approved, 4 there is no such tool, or it is not what was shown")]
 pub(crate) struct ApprovalsArgs {
     #[command(subcommand)]
     pub(crate) command: Option<ApprovalsCommand>,
@@ -101,9 +102,12 @@ pub(crate) enum ApprovalsCommand {
     Grant {
         /// A name or an identifier
         tool: String,
-        /// Ask nothing
+        /// Ask nothing; what is approved is said before it is
         #[arg(long)]
         yes: bool,
+        /// Approve it only if it is, and is granted, what `toolcell approvals` showed with this digest
+        #[arg(long, value_name = "DIGEST")]
+        shown: Option<String>,
     },
     /// Do not let a tool run
     Refuse {

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 
 use crate::args::store::age;
 use crate::args::{LimitArgs, SandboxArgs};
+use crate::plan::Approved;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  toolcell create average.ts --description 'Takes the mean of numbers'\n  \
@@ -126,9 +127,13 @@ pub(crate) struct PlanArgs {
     #[arg(long)]
     pub(crate) plan: bool,
 
-    /// The same, and this happens of it: what was listed, by its digest, or `all`
-    #[arg(long, value_name = "DIGESTS", value_delimiter = ',')]
-    pub(crate) approve: Vec<String>,
+    /// The same, and this happens of it: what was listed, by its digest, or `all:` and the digest of the list
+    #[arg(long, value_name = "DIGESTS", value_delimiter = ',', value_parser = Approved::parse)]
+    pub(crate) approve: Vec<Approved>,
+
+    /// List it with its details and its body, as far as they are not too long; --json has all of them
+    #[arg(long)]
+    pub(crate) show_content: bool,
 
     /// The same, and the run is put to sleep where something is left that nobody chose: `toolcell resume` wakes it
     #[arg(long, conflicts_with = "receipt")]
@@ -138,13 +143,16 @@ pub(crate) struct PlanArgs {
 impl PlanArgs {
     /// Whether anything is held.
     pub(crate) fn holds(&self) -> bool {
-        self.plan || self.sleep || !self.approve.is_empty()
+        self.plan || self.sleep || self.show_content || !self.approve.is_empty()
     }
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  toolcell resume r_00c0ffee00c0ffee-1f --approve 454cd09ebc8f0d89\n  \
-    toolcell resume r_00c0ffee00c0ffee-1f --approve all\n  toolcell resume r_00c0ffee00c0ffee-1f --refuse\n\n\
+#[command(after_help = "Examples:\n  toolcell resume r_00c0ffee00c0ffee-1f --show-content\n  \
+    toolcell resume r_00c0ffee00c0ffee-1f --approve DIGEST\n  \
+    toolcell resume r_00c0ffee00c0ffee-1f --approve all:DIGEST\n  toolcell resume r_00c0ffee00c0ffee-1f --refuse\n\n\
+    Where nothing is approved, what is held is listed, and the run sleeps on. An approval is of what was listed: what comes\n\
+    after it, or instead of it, is held again.\n\
     A run is woken at most once; `toolcell asleep` lists those that are asleep. Where something is left that nobody chose or\n\
     refused, the run sleeps on.\n\
     Exit status: as of `toolcell run`; 4 where it is not asleep")]
@@ -153,9 +161,13 @@ pub(crate) struct ResumeArgs {
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
 
-    /// What happens of what is held: by its digest, or `all`
-    #[arg(long, value_name = "DIGESTS", value_delimiter = ',')]
-    pub(crate) approve: Vec<String>,
+    /// What happens of what is held: by its digest, or `all:` and the digest of the list
+    #[arg(long, value_name = "DIGESTS", value_delimiter = ',', value_parser = Approved::parse)]
+    pub(crate) approve: Vec<Approved>,
+
+    /// List it with its details and its body, as far as they are not too long; --json has all of them
+    #[arg(long)]
+    pub(crate) show_content: bool,
 
     /// The rest of it does not happen
     #[arg(long)]

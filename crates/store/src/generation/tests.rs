@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use toolcell_tool::{Draft, Notes, Status, ToolId, ToolName, ToolSpec};
 
 use super::*;
-use crate::{Approval, Decision, Mending, Registration, Scores, Settings, ToolRef, UsageEvent, WhenTaken, fsck};
+use crate::{
+    Approval, Decision, Mending, Registration, Scores, Settings, Settled, ToolRef, UsageEvent, WhenTaken, fsck,
+};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -65,8 +67,9 @@ fn every_change_to_a_tool_shows_in_every_process() {
     changes("passed", &|store| {
         store.set_status(id(), Status::Passed).unwrap();
     });
-    changes("approved", &|store| store.decide(&said(id(), Decision::Approved)).unwrap());
-    changes("refused", &|store| store.decide(&said(id(), Decision::Refused)).unwrap());
+    for (what, decision) in [("approved", Decision::Approved), ("refused", Decision::Refused)] {
+        changes(what, &|store| assert_eq!(store.decide(&said(id(), decision)).unwrap(), Settled::Kept));
+    }
     changes("revoked", &|store| {
         store.revoke(id()).unwrap();
     });

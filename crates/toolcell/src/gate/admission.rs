@@ -135,6 +135,10 @@ impl Admission {
             Some(Answer::No { feedback: Some(feedback) }) => {
                 Decision::Deny { reason: format!("a person said no: {reason}; {feedback}") }
             }
+            Some(Answer::NotShown { reason: why }) => {
+                let next = "shorten the arguments, or run the tool with `toolcell run` on a terminal";
+                Decision::Deny { reason: format!("the gate `{gate}` asks, and nobody was asked: {why}: {next}") }
+            }
             Some(Answer::Later) => {
                 self.waits = Some(Waiting::Question);
                 Decision::Deny { reason: format!("somebody is being asked: {reason}") }

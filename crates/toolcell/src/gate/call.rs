@@ -39,6 +39,8 @@ pub struct GateCall {
     pub at: Timestamp,
     /// The working directory of whoever calls.
     pub cwd: String,
+    /// Who calls, as the record of the run names them; none where nobody said so.
+    pub caller: Option<String>,
     person: Asking,
 }
 
@@ -53,7 +55,13 @@ impl GateCall {
         cwd: impl Into<String>,
     ) -> Self {
         let (tool_name, args, cwd) = (tool_name.into(), args.into(), cwd.into());
-        Self { tool_name, tool, args, at, cwd, person: Asking::default() }
+        Self { tool_name, tool, args, at, cwd, caller: None, person: Asking::default() }
+    }
+
+    /// The same call, made by this caller.
+    #[must_use]
+    pub fn with_caller(self, caller: impl Into<String>) -> Self {
+        Self { caller: Some(caller.into()), ..self }
     }
 
     /// The person who may be asked. While the gate waits for an answer, its time does not run.
@@ -124,6 +132,8 @@ pub struct Question {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Approving {
+    /// The tool.
+    pub tool: ToolId,
     /// What it asks for.
     pub asked: Capabilities,
     /// What it would be granted.
@@ -138,12 +148,24 @@ impl Question {
     /// Whether a tool may run from now on.
     pub(crate) fn about_tool(tool: &VettedTool, grants: &Grants, call: GateCall, why: &str) -> Self {
         let approving = Approving {
+            tool: tool.spec().id(),
             asked: tool.asked().clone(),
             grants: grants.clone(),
             findings: tool.findings().to_vec(),
             source: tool.spec().source().to_owned(),
         };
         Self { gate: "approval".to_owned(), text: why.to_owned(), call, approving: Some(Arc::new(approving)) }
+    }
+}
+
+impl Approving {
+    /// A hash over what an approval is bound to, the tool and its grants: 64 hexadecimal digits.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let grants = self.grants.to_value().to_string();
+        let mut hasher = blake3::Hasher::new_derive_key("toolcell 2026-11 approval");
+        hasher.update(self.tool.as_bytes()).update(grants.as_bytes());
+        hasher.finalize().to_hex().to_string()
     }
 }
 
@@ -159,6 +181,11 @@ pub enum Answer {
     },
     /// Not now: the question was passed on, and the same call will come again with the answer. This one is denied.
     Later,
+    /// Nobody was asked, because the question cannot be shown whole. The call is denied.
+    NotShown {
+        /// Why.
+        reason: String,
+    },
 }
 
 /// What a call that is denied waits for: if somebody says yes to it, the same call runs.

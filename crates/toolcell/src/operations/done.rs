@@ -88,32 +88,45 @@ impl BodyEnd {
     }
 }
 
-/// What an operation is about. The query of a URL is left out: it carries data.
-pub(super) fn about(operation: &Operation) -> String {
-    #[derive(Deserialize)]
-    struct Named {
-        #[serde(default)]
-        method: String,
-        url: Option<String>,
-        path: Option<String>,
-        key: Option<String>,
-        name: Option<String>,
-        ms: Option<f64>,
-        #[serde(default)]
-        writes: Vec<Named>,
+/// What the details of an operation name.
+#[derive(Default, Deserialize)]
+pub(super) struct Named {
+    #[serde(default)]
+    method: String,
+    url: Option<String>,
+    path: Option<String>,
+    key: Option<String>,
+    name: Option<String>,
+    ms: Option<f64>,
+    #[serde(default)]
+    writes: Vec<Named>,
+}
+
+/// What the details of an operation name; nothing where they cannot be read.
+pub(super) fn named_in(operation: &Operation) -> Named {
+    serde_json::from_str(&operation.payload).unwrap_or_default()
+}
+
+impl Named {
+    /// All of it, in one line.
+    pub(super) fn whole(self) -> String {
+        if let Some(url) = self.url {
+            format!("{} {url}", self.method)
+        } else if let Some(ms) = self.ms {
+            format!("{ms} ms")
+        } else if !self.writes.is_empty() {
+            self.writes.into_iter().filter_map(|write| write.key).collect::<Vec<_>>().join(", ")
+        } else {
+            self.path.or(self.key).or(self.name).unwrap_or_default()
+        }
     }
-    let Ok(named) = serde_json::from_str::<Named>(&operation.payload) else { return String::new() };
-    let about = if let Some(url) = named.url {
-        let place = url.split(['?', '#']).next().unwrap_or_default();
-        format!("{} {place}", named.method)
-    } else if let Some(ms) = named.ms {
-        format!("{ms} ms")
-    } else if !named.writes.is_empty() {
-        named.writes.into_iter().filter_map(|write| write.key).collect::<Vec<_>>().join(", ")
-    } else {
-        named.path.or(named.key).or(named.name).unwrap_or_default()
-    };
-    about.chars().take(ABOUT).collect()
+}
+
+/// What an operation is about, for a record. The query of a URL is left out: it carries data.
+pub(super) fn about(operation: &Operation) -> String {
+    let mut named = named_in(operation);
+    named.url = named.url.map(|url| url.split(['?', '#']).next().unwrap_or_default().to_owned());
+    named.whole().chars().take(ABOUT).collect()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]

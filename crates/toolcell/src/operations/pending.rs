@@ -9,11 +9,16 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use toolcell_host::{Ended, Operation};
 
+use super::plan::Place;
+
 /// What a run waits for.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Pending {
     /// What nobody has decided about.
     pub(crate) held: Vec<Operation>,
+    /// The places of these in the plan, as they were shown. A run that an earlier version put to sleep has none: it gets new ones.
+    #[serde(skip)]
+    pub(crate) places: Vec<Place>,
     /// Functions of the host that answer later.
     pub(crate) tickets: Vec<Ticketed>,
     /// Timers: the number of each, and when it is due.

@@ -10,7 +10,7 @@ use toolcell_host::Operations;
 use toolcell_store::Entry;
 use toolcell_tool::{Grants, SecretGrant, SecretName};
 
-use super::{Given, Ledger, Space, visible};
+use super::{Given, Ledger, Nesting, Space, visible};
 use crate::run::RunOptions;
 use crate::toolbox::Toolbox;
 
@@ -82,7 +82,7 @@ impl Toolbox {
         entry: &Entry,
         run: &str,
         options: &'a RunOptions,
-        depth: u32,
+        nesting: Nesting,
     ) -> Result<Given<'a>, ReachError> {
         let secrets = grants.secrets.iter().map(|grant| Ok((grant.clone(), self.secret(grant)?)));
         let secrets = secrets.collect::<Result<Vec<_>, ReachError>>()?;
@@ -99,8 +99,10 @@ impl Toolbox {
         });
         Ok(Given {
             toolbox: self,
+            id: entry.id,
             name: entry.name.to_string(),
-            depth,
+            depth: nesting.depth,
+            plan: nesting.plan,
             options,
             call_id: run.to_owned(),
             full: grants.clone(),

@@ -63,8 +63,8 @@ impl Given<'_> {
             return Called::in_vain(nothing_done("RangeError", "tools-too-deep", message));
         }
         let request = RunTool::of(name.as_str(), params);
-        let within =
-            Within { grants: &self.full, left, depth: self.depth + 1, caller: &self.name, options: self.options };
+        let (depth, plan) = (self.depth + 1, self.plan.clone());
+        let within = Within { grants: &self.full, left, depth, plan, caller: &self.name, options: self.options };
         self.toolbox.run_within(&request, &within)
     }
 }

@@ -16,7 +16,7 @@ use toolcell_host::{Effects, Ended, Json, Left, Operation, OperationsOfCall, Res
 use super::fetch::Rest;
 use super::inbox::{Came, Inbox};
 use super::pending::{Pending, Ticketed, moment_of, time_of, timer_until};
-use super::plan::Held;
+use super::plan::Place;
 use super::tools::{self, Call};
 use super::{Given, Ledger};
 use crate::run::Called;
@@ -30,10 +30,10 @@ pub(super) struct UnderWay<'a> {
     rests: BTreeMap<u32, Rest>,
     /// Tools that are to be called, in order.
     calls: VecDeque<(u32, Call)>,
-    /// What nobody has decided about.
-    held: Vec<(Held, Operation)>,
+    /// What nobody has decided about, and its place in the plan if it has one already.
+    held: Vec<(Option<Place>, Operation)>,
     /// What somebody decides about later: the run falls asleep.
-    later: Vec<Operation>,
+    later: Vec<(Place, Operation)>,
     /// Functions of the host that answer later.
     tickets: Vec<Ticketed>,
     /// Whether the run may fall asleep while it waits now.
@@ -68,7 +68,7 @@ impl<'a> UnderWay<'a> {
 
     /// Goes on to wait for what the run waited for when it fell asleep.
     fn wake(&mut self) {
-        let Pending { held, tickets, timers, answered } = std::mem::take(&mut *self.given.pending());
+        let Pending { held, places, tickets, timers, answered } = std::mem::take(&mut *self.given.pending());
         let mut known: Vec<(Operation, Option<Flight>)> =
             held.iter().map(|operation| (operation.clone(), None)).collect();
         let begun = tickets.iter().chain(answered.iter().map(|(ticketed, _)| ticketed));
@@ -86,7 +86,8 @@ impl<'a> UnderWay<'a> {
             }
             self.flying.insert(operation.id, begun.unwrap_or(Flight::Elsewhere));
         }
-        self.held = held.into_iter().map(|operation| (Held::of(&self.given.name, &operation), operation)).collect();
+        let mut places = places.into_iter();
+        self.held = held.into_iter().map(|operation| (places.next(), operation)).collect();
         self.tickets = tickets;
         for (_, ended) in answered {
             self.inbox.put(ended);
@@ -102,9 +103,10 @@ impl<'a> UnderWay<'a> {
         });
         let timers = timers.collect();
         let (mut held, mut tickets) = (std::mem::take(&mut self.later), std::mem::take(&mut self.tickets));
-        held.sort_unstable_by_key(|operation| operation.id);
+        held.sort_unstable_by_key(|(_, operation)| operation.id);
         tickets.sort_unstable_by_key(|ticketed| ticketed.id);
-        *self.given.pending() = Pending { held, tickets, timers, answered: Vec::new() };
+        let (places, held) = held.into_iter().unzip();
+        *self.given.pending() = Pending { held, places, tickets, timers, answered: Vec::new() };
     }
 
     /// What has come in, of what somebody still waits for.
@@ -196,7 +198,7 @@ impl OperationsOfCall for UnderWay<'_> {
             self.rests.remove(id);
             self.calls.retain(|(call, _)| call != id);
             self.held.retain(|(_, operation)| operation.id != *id);
-            self.later.retain(|operation| operation.id != *id);
+            self.later.retain(|(_, operation)| operation.id != *id);
             self.tickets.retain(|ticketed| ticketed.id != *id);
             self.flying.remove(id);
             self.given.ledger.given_up(*id);

@@ -61,6 +61,19 @@ impl Denial {
         Self::new("person", format!("somebody is being asked: {why}"), hint).waiting(Waiting::Approval(entry.id))
     }
 
+    /// The question about a tool cannot be shown whole, so nobody was asked; it is among what people are asked.
+    pub(super) fn not_shown(entry: &Entry, why: &str) -> Self {
+        let hint = format!("a person finds it with `toolcell approvals`; {}", approve_with(entry));
+        Self::new("approval", format!("nobody was asked to approve `{}`: {why}", entry.name), hint)
+            .waiting(Waiting::Approval(entry.id))
+    }
+
+    /// A tool was approved, and its name was taken away before that.
+    pub(super) fn gone(entry: &Entry) -> Self {
+        let reason = format!("`{}` ({}) was deleted while a person was asked", entry.name, entry.id.short());
+        Self::new("approval", reason, "make the tool again, and have it approved then")
+    }
+
     /// Somebody refused a tool.
     pub(super) fn refused(entry: &Entry) -> Self {
         let reason = format!("somebody refused `{}` ({})", entry.name, entry.id.short());

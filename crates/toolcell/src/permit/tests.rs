@@ -1,6 +1,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use toolcell_host::Params;
+
 use super::*;
 use crate::gate::{Gates, Waiting};
 use crate::policy::Layer;
@@ -72,7 +74,7 @@ fn what_waits_is_told_from_what_is_refused() {
 
     let folder = tempfile::tempdir().unwrap();
     let toolbox = toolbox(folder.path(), "ask", Gates::default());
-    toolbox.decide("one", Said::Refused, "me").unwrap();
+    toolbox.refuse("one", "me").unwrap();
     assert_eq!(run(&toolbox, &with(Answer::Later)).unwrap_err().waits(), None);
 }
 
@@ -89,4 +91,59 @@ fn a_gate_whose_question_was_passed_on_denies_this_call_and_waits() {
     assert_eq!((nobody.by.as_str(), nobody.waits()), ("gate costs", None));
     assert!(toolbox.store().unwrap().pending(9).unwrap().is_empty());
     run(&toolbox, &with(Answer::Yes)).unwrap();
+}
+
+#[test]
+fn a_question_that_cannot_be_shown_is_not_asked_and_the_tool_waits_for_an_approval() {
+    let folder = tempfile::tempdir().unwrap();
+    let toolbox = toolbox(folder.path(), "ask", Gates::default());
+    let id = toolbox.find("one").unwrap().id;
+    let denial = run(&toolbox, &with(Answer::NotShown { reason: "it is too long".to_owned() })).unwrap_err();
+    assert_eq!(denial.waits(), Some(Waiting::Approval(id)));
+    assert_eq!(denial.reason, "nobody was asked to approve `one`: it is too long");
+    assert!(denial.hint.contains("`toolcell approvals`"), "{}", denial.hint);
+    assert_eq!(toolbox.pending(9).unwrap().len(), 1);
+}
+
+#[test]
+fn who_is_asked_is_told_who_calls() {
+    struct Hears(std::sync::Mutex<Vec<String>>);
+    impl Person for Hears {
+        fn ask(&self, question: &Question) -> Answer {
+            self.0.lock().unwrap().extend(question.facts(toolcell_tool::Lang::En));
+            Answer::Later
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut gates = Gates::default();
+    gates.before("costs", |_: &GateCall| crate::Verdict::ask("it costs money"));
+    for gates in [Gates::default(), gates] {
+        let toolbox = toolbox(folder.path(), "ask", gates);
+        let hears = Arc::new(Hears(std::sync::Mutex::default()));
+        let person = Some(Arc::clone(&hears) as Arc<dyn Person>);
+        run(&toolbox, &RunOptions { caller: "mcp alice".to_owned(), person, ..RunOptions::default() }).unwrap_err();
+        assert!(hears.0.lock().unwrap().contains(&"  caller: mcp alice".to_owned()));
+        assert_eq!(toolbox.pending(9).unwrap()[0].question.by, "create");
+        toolbox
+            .delete(&crate::DeleteTool { tool_name: Some("one".to_owned()), confirm: true, ..Default::default() })
+            .unwrap();
+    }
+}
+
+#[test]
+fn arguments_that_cannot_be_shown_are_not_approved() {
+    struct Never;
+    impl Person for Never {
+        fn ask(&self, question: &Question) -> Answer {
+            panic!("{question:?}");
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let toolbox = toolbox(folder.path(), "ask", Gates::default());
+    // A number that is JSON, and no number of most of its readers.
+    let params = Params::parse(r#"{"amount": 1e999}"#).unwrap();
+    let options = RunOptions { person: Some(Arc::new(Never)), ..RunOptions::default() };
+    let error = toolbox.run(&RunTool::of("one", params), &options).unwrap_err();
+    assert_eq!(error.code(), "permission-denied");
+    assert!(error.to_string().contains("cannot be shown"), "{error}");
 }

@@ -11,7 +11,7 @@ use toml::Spanned;
 use toolcell_analysis::Capability;
 use toolcell_tool::{
     Access, Callees, FilesGrant, FolderName, GRANTS_LIMIT, GrantError, Grants, HostPattern, KvGrant, NetGrant,
-    PathPrefix, SecretGrant, SecretName, SpaceName, parse_addresses,
+    PathPrefix, SecretGrant, SecretName, SpaceName, ToolId, parse_addresses,
 };
 
 use crate::policy::grants::{Rule, Scope};
@@ -61,7 +61,25 @@ impl Reading<'_> {
                 says.insert(capability, said);
             }
         }
-        Rule { key, scope, says }
+        let only = form.id.as_ref().and_then(|id| self.only(id, &key, &scope));
+        Rule { key, scope, only, says }
+    }
+
+    /// The one tool that a rule is for.
+    fn only(&mut self, id: &Spanned<String>, key: &str, scope: &Scope) -> Option<Stated<ToolId>> {
+        if !matches!(scope, Scope::Name(_)) {
+            self.wrong(&id.span(), format!("`{key}` is not of a name: an `id` stands in `grants.tools.NAME`"));
+            return None;
+        }
+        match id.get_ref().parse::<ToolId>() {
+            Ok(value) => Some(Stated { value, origin: self.origin(&id.span()) }),
+            Err(_) => {
+                let message =
+                    "the whole identifier has to stand here, `dt_` and 64 digits: `toolcell show NAME` prints it";
+                self.wrong(&id.span(), message);
+                None
+            }
+        }
     }
 
     /// What is said of a capability of which several things are granted.
@@ -224,6 +242,10 @@ impl Reading<'_> {
             let Some((earlier, other)) = rules[..at].iter().find(|(_, other)| other.scope == rule.scope) else {
                 continue;
             };
+            if rule.only.as_ref().map(|only| only.value) != other.only.as_ref().map(|only| only.value) {
+                let line = self.place(earlier.start).0;
+                self.wrong(span, format!("line {line} is of another `id`: `{}` is the same tool, keep one", other.key));
+            }
             let both = rule
                 .says
                 .iter()

@@ -26,6 +26,8 @@ pub struct Ruling {
     pub origin: Origin,
     /// What the rule grants where the tool asks for something else, so that nothing is granted.
     pub beside: Option<Grants>,
+    /// The one tool that the rule is for, where this is another one of its name, so that nothing is granted.
+    pub only: Option<ToolId>,
 }
 
 /// Whether something is granted.
@@ -50,6 +52,13 @@ impl fmt::Display for Ruling {
         match (self.verdict, &self.rule, &self.beside) {
             (Verdict::Granted, Some(rule), _) => write!(f, "{grants} is granted by `{rule}` ({origin})"),
             (Verdict::Granted, None, _) => write!(f, "{grants} is granted ({origin})"),
+            (Verdict::Refused, Some(rule), _) if self.only.is_some() => {
+                let only = self.only.map(|id| id.short()).unwrap_or_default();
+                write!(
+                    f,
+                    "{name} is not granted by `{rule}` ({origin}), which is for {only} only, and this is another tool"
+                )
+            }
             (Verdict::Refused, Some(rule), Some(beside)) => {
                 write!(f, "{beside} is granted by `{rule}` ({origin}), and the tool asks for something else")
             }
@@ -61,20 +70,23 @@ impl fmt::Display for Ruling {
 
 impl Ruling {
     /// What a rule says by itself.
-    fn of_rule(capability: Capability, rule: &Rule, said: &Stated<Grants>) -> Self {
+    fn of_rule(capability: Capability, rule: &Rule, said: &Stated<Grants>, tool: &Subject<'_>) -> Self {
+        let only = rule.only.as_ref().map(|only| only.value).filter(|only| tool.id != Some(*only));
+        let grants = if only.is_some() { Grants::default() } else { said.value.clone() };
         Self {
             capability,
-            verdict: Verdict::of(&said.value),
-            grants: said.value.clone(),
+            verdict: Verdict::of(&grants),
+            grants,
             rule: Some(rule.key.clone()),
             origin: said.origin.clone(),
             beside: None,
+            only,
         }
     }
 
     fn refused(capability: Capability, origin: &Origin) -> Self {
         let (verdict, grants, origin) = (Verdict::Refused, Grants::default(), origin.clone());
-        Self { capability, verdict, grants, rule: None, origin, beside: None }
+        Self { capability, verdict, grants, rule: None, origin, beside: None, only: None }
     }
 
     /// What both grant. The one that takes something away is named.
@@ -146,9 +158,9 @@ impl Scope {
         }
     }
 
-    /// A tool that is nothing but what the rule is about.
-    pub(super) fn with_example<T>(&self, then: impl FnOnce(&Subject<'_>) -> T) -> T {
-        let nobody = Subject { id: None, name: None, tags: &[] };
+    /// A tool that is nothing but what a rule of this scope is about, and of this identifier if the rule is for one.
+    pub(super) fn with_example<T>(&self, only: Option<ToolId>, then: impl FnOnce(&Subject<'_>) -> T) -> T {
+        let nobody = Subject { id: only, name: None, tags: &[] };
         match self {
             Self::Default => then(&nobody),
             Self::Tag(tag) => then(&Subject { tags: std::slice::from_ref(tag), ..nobody }),
@@ -164,6 +176,8 @@ pub(super) struct Rule {
     /// Its key, such as `grants.tags.network`.
     pub(super) key: String,
     pub(super) scope: Scope,
+    /// The one tool that it is for, among all that have the name.
+    pub(super) only: Option<Stated<ToolId>>,
     /// What is granted of each capability that the rule speaks of, and nothing else than of that.
     pub(super) says: BTreeMap<Capability, Stated<Grants>>,
 }
@@ -182,7 +196,7 @@ impl Rules {
         let speaking = covering.filter_map(|rule| Some((rule, rule.says.get(&capability)?)));
         let closest = speaking.clone().map(|(rule, _)| rule.scope.rank()).max();
         let decisive = speaking.filter(|(rule, _)| Some(rule.scope.rank()) == closest);
-        let rulings = decisive.map(|(rule, said)| Ruling::of_rule(capability, rule, said));
+        let rulings = decisive.map(|(rule, said)| Ruling::of_rule(capability, rule, said, tool));
         rulings.reduce(Ruling::narrowed_by).unwrap_or_else(|| Ruling::refused(capability, &self.origin))
     }
 }

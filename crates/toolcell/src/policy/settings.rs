@@ -73,6 +73,10 @@ impl Policy {
                 settings.push(self.grant_setting(key, rule, capability));
             }
         }
+        for (rule, only) in self.grants.iter().filter_map(|rule| Some((rule, rule.only.as_ref()?))) {
+            let (key, value) = (format!("{}.id", rule.key), quoted(&only.value.to_string()));
+            settings.push(Setting { key, value, origin: only.origin.clone(), beyond: Vec::new() });
+        }
         if settings.is_empty() {
             let (key, value) = ("grants.default.timers".to_owned(), "false".to_owned());
             settings.push(Setting { key, value, origin: Origin::BuiltIn, beyond: Vec::new() });
@@ -81,7 +85,8 @@ impl Policy {
     }
 
     fn grant_setting(&self, key: String, rule: &Rule, capability: Capability) -> Setting {
-        let ruling = rule.scope.with_example(|tool| self.grants.ruling(tool, capability));
+        let only = rule.only.as_ref().map(|only| only.value);
+        let ruling = rule.scope.with_example(only, |tool| self.grants.ruling(tool, capability));
         let same = self.grants.iter().filter(|other| other.key == rule.key);
         let said = same.filter_map(|other| other.says.get(&capability));
         let asked = said.filter(|said| said.origin.narrows_only() && !said.value.is_within(&ruling.grants));

@@ -2,12 +2,14 @@
 //!
 //! Invariant: it has what its caller has left, and leaves a record of its own.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use toolcell_host::{Budget, Effects, Left, OperationAnswer, OperationFailure, Outcome, WhenFull};
 use toolcell_store::audit::Action;
 use toolcell_tool::Grants;
 
+use crate::operations::PlanChain;
 use crate::operations::tools::given;
 use crate::record::{Attempted, Ended};
 use crate::request::RunTool;
@@ -22,6 +24,8 @@ pub(crate) struct Within<'a> {
     pub(crate) left: &'a Left<'a>,
     /// How many tools wait for it.
     pub(crate) depth: u32,
+    /// The plan of the first of the tools that wait, where what they do is held.
+    pub(crate) plan: Option<Arc<PlanChain>>,
     /// The name of the caller.
     pub(crate) caller: &'a str,
     /// How the first of the tools that wait was asked for.

@@ -54,7 +54,7 @@ pub enum SleepError {
     /// The sandbox does not wake it.
     #[error(transparent)]
     Wake(WakeError),
-    /// The system gives no random numbers.
+    /// It cannot be written, or the system gives no random numbers.
     #[error("the run cannot be sealed: {0}")]
     Seal(String),
 }

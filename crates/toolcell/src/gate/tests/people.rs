@@ -30,6 +30,7 @@ fn asks_itself(call: &GateCall) -> Verdict {
         Some(Answer::Yes) => Verdict::allow(),
         Some(Answer::No { feedback }) => Verdict::deny(feedback.unwrap_or_else(|| "no".to_owned())),
         Some(Answer::Later) => Verdict::deny("not yet"),
+        Some(Answer::NotShown { reason }) => Verdict::deny(reason),
         None => Verdict::deny("nobody is there"),
     }
 }
@@ -105,6 +106,10 @@ fn an_ask_is_settled_by_the_person_who_sees_the_changed_arguments() {
     let feedback = Some("use the test account".to_owned());
     check(Some(Somebody::new(Answer::No { feedback })), "deny: a person said no: it costs money; use the test account");
     check(Some(Somebody::new(Answer::Later)), "deny: somebody is being asked: it costs money");
+    let not_shown = Answer::NotShown { reason: "it is too long".to_owned() };
+    let expect = "deny: the gate `x` asks, and nobody was asked: it is too long: shorten the arguments, or run the tool with `toolcell run` \
+                  on a terminal";
+    check(Some(Somebody::new(not_shown)), expect);
     check(None, "deny: the gate `x` asks, and nobody is there to answer: it costs money");
 }
 

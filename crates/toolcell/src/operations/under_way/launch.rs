@@ -12,16 +12,16 @@ use toolcell_host::{Ended, Operation, OperationFailure, Until};
 use super::{Flight, Nap, UnderWay};
 use crate::operations::failure::{Result, nothing_done, payload};
 use crate::operations::inbox::Came;
-use crate::operations::plan::{self, Choice, Held};
+use crate::operations::plan::{self, Choice, Held, Place};
 use crate::operations::{fetch, files, pairs, tools};
 
 impl UnderWay<'_> {
     /// Begins an operation, or holds it.
     pub(super) fn begin_one(&mut self, operation: Operation) {
         let id = operation.id;
-        if self.given.options.plan.is_some() && self.is_held(&operation) {
+        if self.given.plan.is_some() && self.is_held(&operation) {
             self.flying.insert(id, Flight::Elsewhere);
-            self.held.push((Held::of(&self.given.name, &operation), operation));
+            self.held.push((None, operation));
             return;
         }
         self.do_one(operation);
@@ -54,15 +54,26 @@ impl UnderWay<'_> {
 
     /// Has somebody decide about what is held. The time that they take is not the tool's.
     pub(super) fn decide(&mut self, until: &Until) {
-        let Some(plan) = &self.given.options.plan else { return };
-        let (held, operations): (Vec<Held>, Vec<Operation>) = std::mem::take(&mut self.held).into_iter().unzip();
+        let (Some(planner), Some(chain)) = (&self.given.options.plan, &self.given.plan) else { return };
+        let mut placed = std::mem::take(&mut self.held);
+        let new: Vec<&Operation> =
+            placed.iter().filter(|(place, _)| place.is_none()).map(|(_, operation)| operation).collect();
+        let mut new = chain.extend(self.given.id, &new).into_iter();
+        for (place, _) in placed.iter_mut().filter(|(place, _)| place.is_none()) {
+            *place = new.next();
+        }
+        // Each of them has a place now.
+        let placed: Vec<(Place, Operation)> =
+            placed.into_iter().filter_map(|(place, operation)| Some((place?, operation))).collect();
+        let tool = (self.given.id, &*self.given.name);
+        let held: Vec<Held> = placed.iter().map(|(place, operation)| Held::at(*place, tool, operation)).collect();
         let asked = Instant::now();
-        let chosen = plan.choose(&held);
+        let chosen = planner.choose(&held);
         until.extend(asked.elapsed());
-        for (at, (held, operation)) in held.iter().zip(operations).enumerate() {
+        for (at, (held, (place, operation))) in held.iter().zip(placed).enumerate() {
             match chosen.get(at).copied().unwrap_or(Choice::Refuse) {
                 Choice::Do => self.do_one(operation),
-                Choice::Later if self.nap == Nap::Allowed => self.later.push(operation),
+                Choice::Later if self.nap == Nap::Allowed => self.later.push((place, operation)),
                 Choice::Later | Choice::Refuse => self.fail(operation.id, plan::not_chosen(held)),
             }
         }

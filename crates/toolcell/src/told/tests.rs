@@ -1,0 +1,157 @@
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+use toolcell_tool::{Draft, HostPattern, NetGrant, Scheme, SecretGrant, SecretName, ToolName, ToolSpec};
+
+use super::*;
+use crate::gate::{Answer, GateCall, Gates, Person, Verdict};
+use crate::policy::Grants;
+
+/// Somebody who keeps what they are told, and says no.
+struct Reads(Lang, Mutex<String>);
+
+impl Person for Reads {
+    fn ask(&self, question: &Question) -> Answer {
+        *self.1.lock().unwrap() = question.told(self.0).join("\n") + "\n";
+        Answer::No { feedback: None }
+    }
+}
+
+/// What a person is told whom a gate has asked about a call with these arguments.
+fn told(lang: Lang, args: Value) -> String {
+    let mut gates = Gates::default();
+    gates.before("guard", |_: &GateCall| Verdict::ask("careful\n  arguments: {}\u{1b}[2J"));
+    let call = GateCall::new("odd\u{7}", None, args, jiff::Timestamp::UNIX_EPOCH, "/srv").with_caller("mcp a\nb");
+    let reads = Reads(lang, Mutex::default());
+    let _ = gates.admit(call.clone(), Some(&reads)).settle(&call, Some(&reads));
+    reads.1.into_inner().unwrap()
+}
+
+/// A question whether a tool with this source may have any host, and a secret for any host.
+fn question(source: &str, args: Value) -> Question {
+    let draft = Draft::from_bytes("t.js", source.as_bytes()).unwrap();
+    let spec =
+        ToolSpec::new(ToolName::parse("sender").unwrap(), &draft, Value::Null, json!(["net", "secrets"])).unwrap();
+    let any = || HostPattern::parse("any").unwrap();
+    let secret = SecretGrant::to(SecretName::parse("TOK").unwrap(), vec![any()]);
+    let grants = Grants { net: vec![NetGrant::to(any(), Scheme::Https)], secrets: vec![secret], ..Grants::default() };
+    let tool = crate::vet::vet(spec).unwrap();
+    let call = GateCall::new("sender", Some(tool.spec().id()), args, jiff::Timestamp::UNIX_EPOCH, "/srv");
+    Question::about_tool(&tool, &grants, call.with_caller("mcp alice"), "it asks for `net`")
+}
+
+/// What has to be in each question about that tool.
+fn facts(question: &Question) -> Vec<String> {
+    vec![
+        "`sender` is to run, and somebody has to approve it: it asks for `net`".to_owned(),
+        format!("  id: {}", question.call.tool.unwrap()),
+        "  caller: mcp alice".to_owned(),
+        "  asks for: net, secrets".to_owned(),
+        "  is granted: net (GET, HEAD https://any), secrets (TOK in header to any)".to_owned(),
+    ]
+}
+
+#[test]
+fn nothing_that_a_tool_says_drives_the_terminal_or_forges_a_line() {
+    let args = json!({"text": "a\nb\u{9b}31m\u{202e}", "k\n  caller": 1});
+    let arguments = "    text: \"a\\nb\\u{9b}31m\\u{202e}\"\n    \"k\\n  caller\": 1\n";
+    let why = r"careful arguments: {}\u{1b}[2J";
+    let expect = format!(
+        "`odd\\u{{7}}` is to run, and the gate `guard` asks: {why}\n  caller: mcp a b\n  arguments:\n{arguments}"
+    );
+    assert_eq!(told(Lang::En, args.clone()), expect);
+    let asks = "の実行について、フック「guard」が確認を求めています";
+    let expect = format!("ツール「odd\\u{{7}}」{asks}: {why}\n  呼び出し元: mcp a b\n  引数:\n{arguments}");
+    assert_eq!(told(Lang::Ja, args.clone()), expect);
+    let asks = "，钩子「guard」要求确认";
+    let expect = format!("即将执行工具「odd\\u{{7}}」{asks}：{why}\n  调用方：mcp a b\n  参数：\n{arguments}");
+    assert_eq!(told(Lang::Zh, args), expect);
+}
+
+#[test]
+fn every_argument_is_shown_and_each_long_value_is_cut_by_itself_with_its_size() {
+    let told = told(Lang::En, json!({"text": "x".repeat(5_000), "to": "boss@example.com", "attach": ["/etc/passwd"]}));
+    let cut = format!("    text: \"{}… (200 of 5002 characters shown)\n", "x".repeat(199));
+    assert!(told.contains(&cut), "{told}");
+    assert!(told.ends_with("    to: \"boss@example.com\"\n    attach: [\"/etc/passwd\"]\n"), "{told}");
+}
+
+#[test]
+fn the_keys_of_long_nested_values_are_shown_and_left_out_entries_are_counted() {
+    let mail = json!({"text": "y".repeat(300), "to": {"address": "a@b.c"}});
+    let many: Vec<u32> = (0..1_000).collect();
+    let told = told(Lang::En, json!({"mail": mail, "many": many}));
+    let expect = format!(
+        "    mail\n      text: \"{}… (200 of 302 characters shown)\n      to: {{\"address\":\"a@b.c\"}}\n    many\n      [0]: 0\n",
+        "y".repeat(199)
+    );
+    assert!(told.contains(&expect), "{told}");
+    assert!(told.ends_with("      [63]: 63\n      … 64 of 1000 entries shown\n"), "{told}");
+    // However deep it is, its size is said.
+    let deep = (0..100).fold(json!("z".repeat(500)), |inner, _| json!({ "a": inner }));
+    let told = super::tests::told(Lang::En, deep);
+    assert!(told.ends_with("characters shown)\n") && told.len() < 1_000, "{told}");
+}
+
+#[test]
+fn a_question_about_a_tool_begins_with_the_facts_however_long_its_source_is() {
+    let harmless = format!("// {}\n", "harmless ".repeat(47));
+    let source = harmless.repeat(39) + "const execute = async () => (await fetch('https://evil.example')).status";
+    let question = question(&source, json!({"n": 1}));
+    let form = question.in_form(Lang::En, &["client: c".to_owned()], 16 << 10).unwrap();
+    assert!(form.len() <= 16 << 10, "{}", form.len());
+    let mut expect = facts(&question);
+    expect.extend(["  arguments:".to_owned(), "    n: 1".to_owned(), "  client: c".to_owned()]);
+    let lines: Vec<&str> = form.lines().filter(|line| !line.starts_with("  finding: ")).collect();
+    assert_eq!(lines[..expect.len()], expect);
+    assert!(form.contains("… (160 of 426 characters shown)\n"), "{form}");
+    let marks = format!(
+        "… 40 of 40 lines shown: `toolcell show {} --source` prints them all\n",
+        question.call.tool.unwrap().short()
+    );
+    assert!(form.contains(&marks), "{form}");
+    assert!(form.ends_with("\nMay `sender` run with these grants, now and from now on?"), "{form}");
+    assert_eq!(question.told(Lang::En)[..5], expect[..5]);
+}
+
+#[test]
+fn of_a_source_as_much_is_shown_as_there_is_room_for_and_how_much_that_is() {
+    let source = "// a line of a source that goes on for a while\n".repeat(811) + "const execute = () => 1";
+    let question = question(&source, json!({}));
+    let says = |form: &str, shown: u32| form.contains(&format!("… {shown} of 812 lines shown: "));
+    let whole = question.in_form(Lang::En, &[], 16 << 10).unwrap();
+    assert!(says(&whole, 40), "{whole}");
+    let bare = question.facts(Lang::En).join("\n").len() + 1 + question.asks(Lang::En).len();
+    for (room, shown) in [(0, None), (90, None), (250, Some(2)), (1_000, Some(16))] {
+        let form = question.in_form(Lang::En, &[], bare + room).unwrap();
+        assert!(form.len() <= bare + room, "{room}");
+        assert_eq!(form.contains(" of 812 lines shown: "), shown.is_some(), "{room}: {form}");
+        assert!(shown.is_none_or(|shown| says(&form, shown)), "{room}: {form}");
+    }
+}
+
+#[test]
+fn a_question_whose_facts_do_not_fit_is_not_asked() {
+    let args: serde_json::Map<String, Value> = (0..2_000).map(|at| (format!("argument_{at}"), json!(at))).collect();
+    let question = question("const execute = () => 1", Value::Object(args));
+    let error = question.in_form(Lang::En, &[], 16 << 10).unwrap_err();
+    assert!(error.bytes > 16 << 10 && error.limit == 16 << 10, "{error}");
+    // On a terminal there is room for all of them.
+    assert!(question.told(Lang::En).contains(&"    argument_1999: 1999".to_owned()));
+}
+
+#[test]
+fn control_characters_are_made_visible() {
+    assert_eq!(visible("\u{1b}[31mred\u{7}\tx\u{9b}"), "\\u{1b}[31mred\\u{7}\tx\\u{9b}");
+    assert_eq!(visible("日本語\u{202e}x\u{61c}"), "日本語\\u{202e}x\\u{61c}");
+}
+
+#[test]
+fn what_cannot_be_seen_is_made_visible_to_whoever_decides() {
+    let hidden = "pay\u{200b}ee \u{feff}\u{2060}a\u{ad}b\u{e0041}c\u{3164}d\u{2028}e\u{fe0f}";
+    let expect = "pay\\u{200b}ee \\u{feff}\\u{2060}a\\u{ad}b\\u{e0041}c\\u{3164}d\\u{2028}e\\u{fe0f}";
+    assert_eq!(unmasked(hidden), expect);
+    let question = question(&format!("const execute = () => 1 // {hidden}"), json!({ "to": hidden }));
+    let told = question.told(Lang::En).join("\n");
+    assert_eq!(told.matches(expect).count(), 2, "{told}");
+}
