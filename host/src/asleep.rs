@@ -19,7 +19,7 @@ use crate::instance::{Cell, Changes, LINE};
 use crate::json::Params;
 use crate::link::Inside;
 use crate::outcome::{LogLine, Outcome, Place, Reading, Report, Stop, Usage, Warning};
-use crate::sandbox::{Prepared, Run, Sandbox, Script, never_began, report};
+use crate::sandbox::{FuelOfCall, Prepared, Run, Sandbox, Script, never_began, report};
 use crate::until::Until;
 
 /// The most memory that a call can have, in bytes: the ceiling of [`Budget::memory`].
@@ -29,6 +29,8 @@ const MEMORY_MOST: usize = 1 << 30;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Asleep {
     kept: Kept,
+    /// Fuel that it began with: that of its budget, or what loading its script left of it.
+    fuel_limit: u64,
     memory: Changes,
 }
 
@@ -136,6 +138,13 @@ struct Written {
     differences: Vec<u8>,
 }
 
+/// The same with what was added in version 0.2: what is written lies behind what was written before.
+#[derive(Serialize, Deserialize)]
+struct WrittenWithLimit {
+    written: Written,
+    fuel_limit: u64,
+}
+
 impl std::fmt::Debug for Asleep {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Asleep").field("fuel_left", &self.kept.fuel_left).finish_non_exhaustive()
@@ -164,7 +173,13 @@ impl Asleep {
     /// Fuel that it burned so far, without that of loading.
     #[must_use]
     pub fn fuel(&self) -> u64 {
-        self.kept.budget.fuel - self.kept.fuel_left
+        self.fuel_limit - self.kept.fuel_left
+    }
+
+    /// Fuel that it has left.
+    #[must_use]
+    pub fn fuel_left(&self) -> u64 {
+        self.kept.fuel_left
     }
 
     /// All of it, as bytes.
@@ -180,6 +195,7 @@ impl Asleep {
         differ(&self.memory.runs, &mut differences);
         let (memory_bytes, stack_pointer) = (self.memory.memory_bytes, self.memory.stack_pointer);
         let written = Written { kept: self.kept.clone(), memory_bytes, stack_pointer, runs, differences };
+        let written = WrittenWithLimit { written, fuel_limit: self.fuel_limit };
         // Numbers, texts and bytes: there is nothing in it that cannot be written.
         encode(&written).unwrap_or_default()
     }
@@ -189,7 +205,14 @@ impl Asleep {
     /// # Errors
     /// `integrity` where they are none, `asleep-guest` where it fell asleep elsewhere.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, WakeError> {
-        let written: Written = decode(bytes).map_err(|_| WakeError::Malformed)?;
+        let (written, fuel_limit) = match decode(bytes) {
+            Ok(WrittenWithLimit { written, fuel_limit }) => (written, fuel_limit),
+            Err(_) => {
+                let written: Written = decode(bytes).map_err(|_| WakeError::Malformed)?;
+                let fuel_limit = written.kept.budget.fuel;
+                (written, fuel_limit)
+            }
+        };
         let kept = written.kept;
         if (&*kept.guest, &*kept.engine, kept.abi) != (GUEST_DIGEST, ENGINE_VERSION, ABI_VERSION) {
             return Err(WakeError::Guest { guest: kept.guest, engine: kept.engine });
@@ -198,12 +221,12 @@ impl Asleep {
         let total: usize = written.runs.iter().map(|(_, lines)| *lines as usize * LINE).sum();
         let end = runs.as_ref().and_then(|runs| runs.last()).map_or(0, |(start, len)| *start as usize + *len as usize);
         let fits = total == bytes.len() && end <= written.memory_bytes && written.memory_bytes <= MEMORY_MOST;
-        let Some(runs) = runs.filter(|_| fits && kept.fuel_left <= kept.budget.fuel) else {
+        let Some(runs) = runs.filter(|_| fits && kept.fuel_left <= fuel_limit && fuel_limit <= kept.budget.fuel) else {
             return Err(WakeError::Malformed);
         };
         differ(&runs, &mut bytes);
         let (memory_bytes, stack_pointer) = (written.memory_bytes, written.stack_pointer);
-        Ok(Self { kept, memory: Changes { runs, bytes, memory_bytes, stack_pointer } })
+        Ok(Self { kept, fuel_limit, memory: Changes { runs, bytes, memory_bytes, stack_pointer } })
     }
 }
 
@@ -234,7 +257,7 @@ fn differ(runs: &[(u32, u32)], bytes: &mut [u8]) {
 pub(crate) struct CallSoFar<'a> {
     pub(crate) script: Script<'a>,
     pub(crate) budget: Budget,
-    pub(crate) load_fuel: u64,
+    pub(crate) fuel: FuelOfCall,
     /// What was not exact in its parameters.
     pub(crate) inexact: Vec<(String, String)>,
     /// How long it was awake before.
@@ -249,11 +272,11 @@ impl<'a> CallSoFar<'a> {
         prepared: &'a Prepared,
         params: &Params,
         budget: &Budget,
-        load_fuel: u64,
+        fuel: FuelOfCall,
         started: Instant,
     ) -> Self {
         let (inexact, before) = (params.inexact().to_vec(), Duration::ZERO);
-        Self { script: prepared.script(), budget: *budget, load_fuel, inexact, before, started }
+        Self { script: prepared.script(), budget: *budget, fuel, inexact, before, started }
     }
 
     /// The report of a call that ended, or what is kept of one that sleeps.
@@ -271,8 +294,9 @@ impl<'a> CallSoFar<'a> {
             }
             Err(end) => (end.outcome(&self.script, until, &self.budget), Vec::new()),
         };
-        let fuel = self.budget.fuel - cell.fuel_left();
-        let usage = Usage { fuel, load_fuel: self.load_fuel, memory: cell.memory_bytes(), ..Usage::default() };
+        let FuelOfCall { limit, load_fuel } = self.fuel;
+        let fuel = limit - cell.fuel_left();
+        let usage = Usage { fuel, load_fuel, memory: cell.memory_bytes(), ..Usage::default() };
         let mut report = report(outcome, cell.into_inside(), usage, self.started);
         report.usage.duration += self.before;
         let of_params = |(path, message)| Warning { place: Place::Params, path, message };
@@ -289,7 +313,7 @@ impl<'a> CallSoFar<'a> {
             abi: ABI_VERSION,
             script: hash(&self.script),
             budget: self.budget,
-            load_fuel: self.load_fuel,
+            load_fuel: self.fuel.load_fuel,
             fuel_left,
             clock_nanoseconds: inside.clock_nanoseconds,
             left: until.deadline().saturating_duration_since(Instant::now()),
@@ -301,7 +325,7 @@ impl<'a> CallSoFar<'a> {
             readings: inside.readings,
             inexact: self.inexact,
         };
-        Asleep { kept, memory }
+        Asleep { kept, fuel_limit: self.fuel.limit, memory }
     }
 }
 
@@ -345,7 +369,8 @@ impl Sandbox {
         let turn = wake::<MaySleep>(&mut cell, budget, run, &attempt.until);
         let Kept { load_fuel, took: before, .. } = asleep.kept;
         let inexact = asleep.kept.inexact.clone();
-        let so_far = CallSoFar { script: *script, budget: *budget, load_fuel, inexact, before, started };
+        let fuel = FuelOfCall { limit: asleep.fuel_limit, load_fuel };
+        let so_far = CallSoFar { script: *script, budget: *budget, fuel, inexact, before, started };
         Ok(so_far.rest(cell, turn, &attempt.until)?.into())
     }
 }
@@ -355,7 +380,7 @@ impl Asleep {
     fn restore(&self, cell: &mut Cell<'_>, run: &Run<'_>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let kept = &self.kept;
         cell.restore(&self.memory)?;
-        cell.set_back(kept.budget.fuel, kept.fuel_left, kept.clock_nanoseconds)?;
+        cell.set_back(self.fuel_limit, kept.fuel_left, kept.clock_nanoseconds)?;
         let inside = cell.inside();
         let now = u64::try_from(run.started_at.as_nanos()).unwrap_or(u64::MAX);
         inside.clock_nanoseconds += now.saturating_sub(inside.virtual_time(kept.fuel_left));

@@ -19,7 +19,7 @@ use crate::error::CallError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Budget {
     /// Wasm instructions, about; the deterministic limit. A native image burns some 10 billion a second.
-    /// Loading a script has as much again. 250 billion by default, at most 10^15.
+    /// Loading a script has as much again, unless [`FuelCovers`] says that it is one limit. 250 billion by default, at most 10^15.
     pub fuel: u64,
     /// Wall-clock time, operations of the host included. 30 s by default, at most 600 s.
     pub deadline: Duration,
@@ -32,6 +32,26 @@ pub struct Budget {
     pub console: usize,
     /// Operations of the host that are pending at once. 64 by default, at most 10,000.
     pub operations: u32,
+}
+
+/// What the limit of fuel is a limit of. What a call burned is told apart from what loading its script burned in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub enum FuelCovers {
+    /// The call. Loading the script has a limit of its own, which is as large.
+    #[default]
+    Call,
+    /// Loading the script and the call, whether it was loaded for this call or before.
+    LoadingAndCall,
+}
+
+impl Budget {
+    /// Fuel that a call has where loading its script took so much.
+    pub(crate) fn fuel_for_call(&self, covers: FuelCovers, load_fuel: u64) -> u64 {
+        match covers {
+            FuelCovers::Call => self.fuel,
+            FuelCovers::LoadingAndCall => self.fuel.saturating_sub(load_fuel),
+        }
+    }
 }
 
 impl Default for Budget {

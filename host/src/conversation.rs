@@ -33,6 +33,8 @@ impl End {
             Self::Stopped(Stop::Cancelled) if !until.is_cancelled() => {
                 Outcome::Stopped(Stop::Deadline { limit: budget.deadline })
             }
+            // Where loading the script counts, the call had less than the limit that was set.
+            Self::Stopped(Stop::OutOfFuel { .. }) => Outcome::Stopped(Stop::OutOfFuel { limit: budget.fuel }),
             Self::Stopped(stop) => Outcome::Stopped(stop),
         }
     }

@@ -7,7 +7,7 @@
 use std::os::fd::OwnedFd;
 use std::sync::LazyLock;
 
-use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::io::Errno;
 use rustix::mm::{Advice, madvise};
 use wasmtime::{Engine, InstanceAllocationStrategy, Module, PoolingAllocationConfig};
@@ -136,8 +136,8 @@ impl Verified<'_> {
         let engine = Engine::new(&config)?;
         let module = match self.file() {
             // SAFETY: what is in the file is what Wasmtime's compiler made in this crate's build script: the digest of these
-            // bytes, taken there, has just been checked. The file has no name, and nobody else writes to it. Wasmtime itself
-            // checks version, settings and CPU features.
+            // bytes, taken there, has just been checked. The file has no name, and it is sealed: the kernel lets nobody write to
+            // it, not even this process. Wasmtime itself checks version, settings and CPU features.
             #[expect(unsafe_code, reason = "loading machine code that we compiled ourselves")]
             Ok(file) => unsafe { Module::deserialize_open_file(&engine, file.into())? },
             // SAFETY: as above.
@@ -147,9 +147,14 @@ impl Verified<'_> {
         Ok((engine, module))
     }
 
-    /// The image in a file in memory, which is mapped as it is: instances share its pages, and nothing is copied again.
+    /// The image in a sealed file in memory (`memfd_create(2)`), which is mapped as it is: instances share its pages, and nothing
+    /// is copied again.
+    ///
+    /// Wasmtime keeps the descriptor, because each slot of the pool maps its memory from it. The seals make it read-only for good:
+    /// without them, a shared mapping of it could change the machine code behind the executable mapping. A kernel that does not
+    /// seal gets no file, and the image is loaded from a copy.
     fn file(&self) -> Result<OwnedFd, Errno> {
-        let file = memfd_create("guest", MemfdFlags::CLOEXEC)?;
+        let file = memfd_create("guest", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         for part in self.0.parts() {
             let mut rest = part;
             while !rest.is_empty() {
@@ -159,6 +164,7 @@ impl Verified<'_> {
                 }
             }
         }
+        fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
         Ok(file)
     }
 }
@@ -240,6 +246,32 @@ mod tests {
                 damaged(short);
             }
         }
+    }
+
+    #[test]
+    fn the_file_of_an_image_cannot_be_written_by_any_means() {
+        use rustix::fs::{fcntl_add_seals, fcntl_get_seals, ftruncate};
+        use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+        let image = Image::of(Kind::Roomy);
+        let verified = image.verify().unwrap_or_else(|error| panic!("{error}"));
+        let file = verified.file().unwrap();
+        let all = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+        assert_eq!(fcntl_get_seals(&file), Ok(all));
+        assert_eq!(rustix::io::pwrite(&file, b"a", 0), Err(Errno::PERM));
+        assert_eq!(ftruncate(&file, 0), Err(Errno::PERM));
+        assert_eq!(fcntl_add_seals(&file, SealFlags::FUTURE_WRITE), Err(Errno::PERM));
+        let map = |flags| {
+            // SAFETY: the kernel chooses where, and whatever is mapped is given back unread.
+            #[expect(unsafe_code, reason = "what must fail has to be tried")]
+            unsafe {
+                let at = mmap(std::ptr::null_mut(), 4096, ProtFlags::READ | ProtFlags::WRITE, flags, &file, 0)?;
+                munmap(at, 4096)
+            }
+        };
+        assert_eq!(map(MapFlags::SHARED), Err(Errno::PERM));
+        // This is how the memory of an instance is mapped.
+        assert_eq!(map(MapFlags::PRIVATE), Ok(()));
     }
 
     #[test]

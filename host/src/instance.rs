@@ -9,22 +9,33 @@ use std::time::{Duration, Instant};
 
 use toolcell_protocol::{FrameError, Reply, decode, encode};
 use wasmtime::{
-    Engine, Extern, Global, Instance, InstancePre, Memory, Module, ModuleExport, Store, Trap, TypedFunc, Val,
+    Engine, Extern, Global, Instance, InstancePre, Memory, Module, ModuleExport, Store, Trap, TypedFunc,
+    UpdateDeadline, Val,
 };
 
 use crate::error::{CallError, StartError};
 use crate::image::{fresh_line, is_pooled};
 use crate::link::{self, Ended, Inside};
 use crate::outcome::Stop;
+use crate::ticker::{self, Interruption, Watch};
 use crate::touched::{self, Tidying};
 use crate::tunables::Kind;
 use crate::until::Until;
 
-/// Fuel after which a call pauses and looks whether it has to end: about 0.1 ms of native code, 2.5 ms of interpreted
-/// code. Pausing takes well under a microsecond.
-const SLICE: u64 = 1_000_000;
+/// Fuel after which a call pauses: about 0.1 ms of native code, 0.25 ms of interpreted code. Pausing takes some 0.2 µs. A call that
+/// outlasts one slice is watched by the ticker; where there is none, it looks after each of them whether it has to end.
+const fn slice(kind: Kind) -> u64 {
+    match kind {
+        Kind::Roomy | Kind::Bounded => 1_000_000,
+        Kind::Interpreted => 100_000,
+    }
+}
 
-/// Epochs until an instance is interrupted by them, which an instance is not that is not profiled.
+/// After so many slices a call looks as well where it is watched: a ticker may be late on a busy machine, and a process that was
+/// forked has none.
+const LOOKS_ANYWAY: u32 = 16;
+
+/// Epochs until an instance is interrupted by them that has nothing to be interrupted for.
 const NEVER: u64 = u64::MAX / 2;
 
 /// Bytes of a line: the unit in which a prepared script is kept. Most of the pages that loading a script touches
@@ -38,6 +49,8 @@ pub(crate) struct Guest {
     pre: InstancePre<Inside>,
     exports: Exports,
     kind: Kind,
+    /// How calls may be ended: whether the ticker may be started.
+    pub(crate) interruption: Interruption,
     tidying: Tidying,
 }
 
@@ -63,7 +76,12 @@ pub(crate) enum Verb {
 
 impl Guest {
     /// Links the module and checks that it speaks this host's version of the protocol.
-    pub(crate) fn new(kind: Kind, engine: Engine, module: &Module) -> Result<Self, Unusable> {
+    pub(crate) fn new(
+        kind: Kind,
+        interruption: Interruption,
+        engine: Engine,
+        module: &Module,
+    ) -> Result<Self, Unusable> {
         let pre = link::linker(&engine)?.instantiate_pre(module)?;
         let export = |name: &str| {
             module.get_export_index(name).ok_or_else(|| wasmtime::format_err!("the guest exports no `{name}`"))
@@ -77,7 +95,7 @@ impl Guest {
             call: export("call")?,
             resume: export("resume")?,
         };
-        let guest = Self { engine, pre, exports, kind, tidying: Tidying::default() };
+        let guest = Self { engine, pre, exports, kind, interruption, tidying: Tidying::default() };
         let version = guest.version()?;
         if version != toolcell_protocol::ABI_VERSION {
             let host = toolcell_protocol::ABI_VERSION;
@@ -95,7 +113,15 @@ impl Guest {
         store.set_epoch_deadline(NEVER);
         let instance = self.pre.instantiate(&mut store)?;
         let version = instance.get_typed_func::<(), u32>(&mut store, "abi_version")?;
-        drive(version.call_async(&mut store, ()), &until, None)
+        drive(version.call_async(&mut store, ()), &until, &mut Pauses::never_watched())
+    }
+
+    /// How its calls are ended.
+    pub(crate) fn interruption(&self) -> Interruption {
+        match self.interruption {
+            Interruption::Epochs => ticker::interruption(),
+            Interruption::FuelSlices => Interruption::FuelSlices,
+        }
     }
 
     /// A fresh instance.
@@ -103,8 +129,12 @@ impl Guest {
         let no_instance = |error: wasmtime::Error| CallError::NoInstance(format!("{error:#}"));
         let mut store = Store::try_new(&self.engine, inside).map_err(no_instance)?;
         store.limiter(|inside| inside);
-        store.set_epoch_deadline(NEVER);
-        let cell = self.pre.instantiate(&mut store).and_then(|instance| Cell::new(store, instance, &self.exports));
+        // Whenever an epoch ends, the call looks.
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_callback(|store| {
+            Ok(if store.data().until.is_over() { UpdateDeadline::Interrupt } else { UpdateDeadline::Continue(1) })
+        });
+        let cell = self.pre.instantiate(&mut store).and_then(|instance| Cell::new(store, instance, self));
         let mut cell = cell.map_err(no_instance)?;
         if !is_pooled(self.kind) {
             cell.take_stack().map_err(no_instance)?;
@@ -146,9 +176,9 @@ pub(crate) struct Cell<'a> {
     pub(crate) memory: Memory,
     stack_pointer: Global,
     buffer: TypedFunc<u32, u32>,
-    exports: &'a Exports,
-    /// Whose epoch ends with each slice, where the call is profiled.
-    pub(crate) epochs: Option<Engine>,
+    guest: &'a Guest,
+    /// Whether the call is profiled: then slices are those of the profile, and an epoch ends with each of them.
+    pub(crate) is_profiled: bool,
 }
 
 /// What is different in an instance's memory from a fresh one's.
@@ -175,7 +205,8 @@ impl Changes {
 }
 
 impl<'a> Cell<'a> {
-    fn new(mut store: Store<Inside>, instance: Instance, exports: &'a Exports) -> wasmtime::Result<Self> {
+    fn new(mut store: Store<Inside>, instance: Instance, guest: &'a Guest) -> wasmtime::Result<Self> {
+        let exports = &guest.exports;
         let (Some(Extern::Memory(memory)), Some(Extern::Global(stack_pointer)), Some(Extern::Func(buffer))) = (
             instance.get_module_export(&mut store, &exports.memory),
             instance.get_module_export(&mut store, &exports.stack_pointer),
@@ -184,8 +215,8 @@ impl<'a> Cell<'a> {
             wasmtime::bail!("the guest's exports have other types than the protocol says");
         };
         let buffer = buffer.typed(&store)?;
-        store.fuel_async_yield_interval(Some(SLICE))?;
-        Ok(Self { store, instance, memory, stack_pointer, buffer, exports, epochs: None })
+        store.fuel_async_yield_interval(Some(slice(guest.kind)))?;
+        Ok(Self { store, instance, memory, stack_pointer, buffer, guest, is_profiled: false })
     }
 
     /// Takes the stack that the guest runs on, which a machine may have no room for: that is known before the call begins.
@@ -194,7 +225,7 @@ impl<'a> Cell<'a> {
         self.store.set_fuel(1_000)?;
         let until = self.store.data().until.clone();
         let version = self.instance.get_typed_func::<(), u32>(&mut self.store, "abi_version")?;
-        let taken = drive(version.call_async(&mut self.store, ()), &until, None);
+        let taken = drive(version.call_async(&mut self.store, ()), &until, &mut Pauses::never_watched());
         taken.map_err(|error| error.context("there is no room for its stack"))?;
         self.store.set_fuel(0)
     }
@@ -329,19 +360,25 @@ impl<'a> Cell<'a> {
 
     fn exchange(&mut self, verb: Verb, frame: &[u8], until: &Until) -> wasmtime::Result<Result<Reply, FrameError>> {
         let len = u32::try_from(frame.len())?;
-        let at = drive(self.buffer.call_async(&mut self.store, len), until, self.epochs.as_ref())?;
+        let mut pauses = if self.is_profiled {
+            Pauses::Profiled(&self.guest.engine)
+        } else {
+            Pauses::new(&self.guest.engine, self.guest.interruption)
+        };
+        let at = drive(self.buffer.call_async(&mut self.store, len), until, &mut pauses)?;
         self.memory.write(&mut self.store, at as usize, frame)?;
+        let exports = &self.guest.exports;
         let export = match verb {
-            Verb::Load => &self.exports.load,
-            Verb::Describe => &self.exports.describe,
-            Verb::Call => &self.exports.call,
-            Verb::Resume => &self.exports.resume,
+            Verb::Load => &exports.load,
+            Verb::Describe => &exports.describe,
+            Verb::Call => &exports.call,
+            Verb::Resume => &exports.resume,
         };
         let Some(Extern::Func(function)) = self.instance.get_module_export(&mut self.store, export) else {
             wasmtime::bail!("the guest exports no function for {verb:?}");
         };
         let function = function.typed::<u32, u64>(&self.store)?;
-        let packed = drive(function.call_async(&mut self.store, len), until, self.epochs.as_ref())?;
+        let packed = drive(function.call_async(&mut self.store, len), until, &mut pauses)?;
         let (at, len) = ((packed >> 32) as usize, (packed & 0xffff_ffff) as usize);
         let memory = self.memory.data(&self.store);
         let Some(bytes) = at.checked_add(len).and_then(|end| memory.get(at..end)) else {
@@ -370,17 +407,56 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// Runs a call into the guest, slice by slice, until it ends or has to.
+/// What happens where a call pauses, after a slice of fuel.
+enum Pauses<'a> {
+    /// It is profiled: an epoch of the engine ends. That is when the guest lends its store, and whoever it is lent to looks whether
+    /// the call has to end ([`profile`](crate::profile)).
+    Profiled(&'a Engine),
+    /// It looks whether it has to end, and is watched from then on, if there is a thread that can.
+    Unwatched(Option<&'a Engine>),
+    /// It looks when an epoch ends, and after so many slices.
+    Watched { looks_in: u32, _watch: Watch },
+}
+
+impl<'a> Pauses<'a> {
+    fn new(engine: &'a Engine, interruption: Interruption) -> Self {
+        Self::Unwatched((interruption == Interruption::Epochs).then_some(engine))
+    }
+
+    const fn never_watched() -> Self {
+        Self::Unwatched(None)
+    }
+
+    /// What has to be done at a pause before the call goes on.
+    fn pause(&mut self, until: &Until) -> Result<(), Trap> {
+        match self {
+            Self::Profiled(engine) => {
+                engine.increment_epoch();
+                return Ok(());
+            }
+            Self::Watched { looks_in: looks_in @ 1.., .. } => {
+                *looks_in -= 1;
+                return Ok(());
+            }
+            Self::Watched { looks_in, .. } => *looks_in = LOOKS_ANYWAY,
+            Self::Unwatched(engine) => {
+                if let Some(watch) = engine.and_then(ticker::watch) {
+                    *self = Self::Watched { looks_in: LOOKS_ANYWAY, _watch: watch };
+                }
+            }
+        }
+        if until.is_over() { Err(Trap::Interrupt) } else { Ok(()) }
+    }
+}
+
+/// Runs a call into the guest until it ends or has to.
 ///
-/// The guest pauses for one reason alone, the end of a slice, and is ready to go on at once: no function of the host
-/// makes it wait. A call that is dropped while it pauses ends there, and its stack is unwound.
-///
-/// Where it is profiled, slices are short and an epoch of the engine ends with each: that is when the guest lends its store, and whoever
-/// it is lent to looks whether the call has to end ([`profile`](crate::profile)).
+/// The guest pauses for one reason alone, the end of a slice of fuel, and is ready to go on at once: no function of the host makes it
+/// wait. A call that is dropped while it pauses ends there, and its stack is unwound.
 fn drive<T>(
     call: impl Future<Output = wasmtime::Result<T>>,
     until: &Until,
-    epochs: Option<&Engine>,
+    pauses: &mut Pauses<'_>,
 ) -> wasmtime::Result<T> {
     let mut call = pin!(call);
     let mut context = Context::from_waker(Waker::noop());
@@ -388,10 +464,6 @@ fn drive<T>(
         if let Poll::Ready(result) = call.as_mut().poll(&mut context) {
             return result;
         }
-        match epochs {
-            Some(engine) => engine.increment_epoch(),
-            None if until.is_over() => return Err(Trap::Interrupt.into()),
-            None => {}
-        }
+        pauses.pause(until)?;
     }
 }

@@ -24,13 +24,14 @@ mod place;
 mod profile;
 mod sandbox;
 mod slots;
+mod ticker;
 mod touched;
 mod tunables;
 mod until;
 mod wasi;
 
 pub use asleep::{Asleep, Called, WakeError};
-pub use budget::Budget;
+pub use budget::{Budget, FuelCovers};
 pub use error::{CallError, StartError};
 pub use image::GUEST_DIGEST;
 pub use json::{Json, JsonError, Params};
@@ -44,6 +45,7 @@ pub use outcome::{LogLine, Outcome, Place, Reading, Report, Stop, Thrown, Usage,
 pub use profile::{Frame, Function, Home, Profile, ProfileSlot, Stack};
 pub use sandbox::{Loaded, Prepared, Run, Sandbox, SandboxConfig, Script};
 pub use slots::{NESTED, NoSlot, Slot, Slots, WhenFull};
+pub use ticker::Interruption;
 pub use toolcell_protocol::Level;
 pub use tunables::Kind;
 pub use until::{Bell, CancelToken, Until};

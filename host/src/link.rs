@@ -13,6 +13,7 @@ use toolcell_protocol::{IMPORT_MODULE, Level};
 use wasmtime::{Caller, Engine, Extern, Linker, ResourceLimiter, Result};
 
 use crate::budget::Budget;
+use crate::json::Json;
 use crate::outcome::{LogLine, Reading, Stop};
 use crate::profile::Sampler;
 use crate::sandbox::Run;
@@ -230,10 +231,17 @@ fn partial(mut caller: Caller<'_, Inside>, at: u32, len: u32) -> Result<()> {
         inside.stop = Some(Stop::OutputTooLarge { limit });
         return Err(Ended.into());
     }
-    if let Some(sink) = &inside.partial {
-        sink(&json);
+    let Some(sink) = &inside.partial else { return Ok(()) };
+    match Json::parse(json) {
+        Ok(json) => {
+            sink(json.as_str());
+            Ok(())
+        }
+        Err(error) => {
+            inside.stop = Some(Stop::Crashed { detail: format!("a partial result of the guest is no JSON: {error}") });
+            Err(Ended.into())
+        }
     }
-    Ok(())
 }
 
 /// At most `limit` bytes of text at `at`, and whether that is all of it. Bytes that are not UTF-8 are replaced.

@@ -148,14 +148,14 @@ impl Sandbox {
             Ok(attempt) => attempt,
             Err(stop) => return Ok(crate::sandbox::never_began(stop, started)),
         };
-        let (mut cell, ended, load_fuel) = Self::begin(guest, prepared, budget, run, &attempt)?;
+        let (mut cell, ended, fuel) = Self::begin(guest, prepared, budget, run, &attempt)?;
         cell.profile(prepared.script().name).map_err(|error| CallError::NoInstance(format!("{error:#}")))?;
         let turn =
             ended.and_then(|()| crate::conversation::converse::<Awake>(&mut cell, params, budget, run, &attempt.until));
         if let Some(profile) = cell.profiled() {
             slot.put(profile);
         }
-        let so_far = CallSoFar::of(prepared, params, budget, load_fuel, started);
+        let so_far = CallSoFar::of(prepared, params, budget, fuel, started);
         match so_far.rest(cell, turn, &attempt.until)? {
             Rested::Ended(report) => Ok(report),
             Rested::Asleep(_, never) => match never {},
@@ -168,14 +168,16 @@ impl Sandbox {
             return Ok(&self.guest);
         }
         let loaded = self.profiling.get_or_init(|| {
-            let image = Image::of(Kind::Bounded);
+            let (image, interruption) = (Image::of(Kind::Bounded), self.guest.interruption);
             let verified = image.verify().map_err(|error| error.to_string())?;
             let guest = verified.load(InstanceAllocationStrategy::OnDemand).map_err(Unusable::Here);
             drop(image);
-            guest.and_then(|(engine, module)| Guest::new(Kind::Bounded, engine, &module)).map_err(|error| match error {
-                Unusable::Here(error) => format!("{error:#}"),
-                Unusable::Refused(error) => error.to_string(),
-            })
+            guest.and_then(|(engine, module)| Guest::new(Kind::Bounded, interruption, engine, &module)).map_err(
+                |error| match error {
+                    Unusable::Here(error) => format!("{error:#}"),
+                    Unusable::Refused(error) => error.to_string(),
+                },
+            )
         });
         loaded.as_ref().map_err(String::as_str)
     }

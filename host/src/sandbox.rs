@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::asleep::{CallSoFar, Rested};
-use crate::budget::Budget;
+use crate::budget::{Budget, FuelCovers};
 use crate::conversation::{Awake, End, Patience, Turn, converse, describe, load};
 use crate::error::{CallError, StartError};
 use crate::image::{Image, strategy};
@@ -18,6 +18,7 @@ use crate::operations::{NoOperations, Operations};
 use crate::outcome::{Outcome, Report, Stop, Usage};
 use crate::profile::ProfileSlot;
 use crate::slots::{NoSlot, Slots, WhenFull};
+use crate::ticker::Interruption;
 use crate::touched;
 use crate::tunables::Kind;
 use crate::until::{CancelToken, Until};
@@ -98,6 +99,8 @@ pub struct Run<'a> {
     pub profile: Option<&'a ProfileSlot>,
     /// How much time it has, where that is less than its budget's, because it began elsewhere.
     pub time: Option<Duration>,
+    /// What the limit of fuel is a limit of.
+    pub fuel_covers: FuelCovers,
 }
 
 impl Default for Run<'_> {
@@ -115,6 +118,7 @@ impl Default for Run<'_> {
             when_full: WhenFull::Wait,
             profile: None,
             time: None,
+            fuel_covers: FuelCovers::Call,
         }
     }
 }
@@ -191,6 +195,18 @@ impl Sandbox {
     /// `integrity` where an image is not the one that was built in, `no-image` where none works, `limit-invalid` for
     /// a sandbox without slots.
     pub fn new(config: &SandboxConfig) -> Result<Self, StartError> {
+        Self::with(config, Interruption::Epochs)
+    }
+
+    /// The same for a process that must not start a thread: a call looks whether it has to end after each slice of fuel.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn single_threaded(config: &SandboxConfig) -> Result<Self, StartError> {
+        Self::with(config, Interruption::FuelSlices)
+    }
+
+    fn with(config: &SandboxConfig, interruption: Interruption) -> Result<Self, StartError> {
         if config.slots == 0 {
             return Err(StartError::NoSlots);
         }
@@ -199,7 +215,7 @@ impl Sandbox {
         for kind in &config.images {
             // An image that was unpacked is given back here: a machine with few addresses needs them for the guest.
             let loaded = Image::of(*kind).verify()?.load(strategy(*kind, config.slots)).map_err(Unusable::Here);
-            match loaded.and_then(|(engine, module)| Guest::new(*kind, engine, &module)) {
+            match loaded.and_then(|(engine, module)| Guest::new(*kind, interruption, engine, &module)) {
                 Ok(guest) => {
                     let slots = Slots::new(config.slots);
                     tracing::debug!(image = kind.name(), slots = config.slots, "sandbox started");
@@ -223,6 +239,12 @@ impl Sandbox {
     #[must_use]
     pub fn passed_over(&self) -> &[(Kind, String)] {
         &self.passed_over
+    }
+
+    /// How calls are ended at their deadline, and when they are cancelled. This starts the thread that it takes, or tries to.
+    #[must_use]
+    pub fn interruption(&self) -> Interruption {
+        self.guest.interruption()
     }
 
     /// How many calls run at once.
@@ -301,22 +323,22 @@ impl Sandbox {
             Ok(attempt) => attempt,
             Err(stop) => return Ok(Rested::Ended(never_began(stop, started))),
         };
-        let (mut cell, ended, load_fuel) = Self::begin(&self.guest, prepared, budget, run, &attempt)?;
+        let (mut cell, ended, fuel) = Self::begin(&self.guest, prepared, budget, run, &attempt)?;
         let turn = ended.and_then(|()| converse::<P>(&mut cell, params, budget, run, &attempt.until));
         if !matches!(turn, Ok(Turn::Sleeps(_))) {
             self.guest.called(&mut cell);
         }
-        CallSoFar::of(prepared, params, budget, load_fuel, started).rest(cell, turn, &attempt.until)
+        CallSoFar::of(prepared, params, budget, fuel, started).rest(cell, turn, &attempt.until)
     }
 
-    /// An instance in which the script is evaluated, or why that ended, and the fuel that evaluating it took.
+    /// An instance in which the script is evaluated, or why that ended, and the fuel of the call.
     pub(crate) fn begin<'a>(
         guest: &'a Guest,
         prepared: &Prepared,
         budget: &Budget,
         run: &Run<'_>,
         attempt: &Attempt<'_>,
-    ) -> Result<(Cell<'a>, Result<(), End>, u64), CallError> {
+    ) -> Result<(Cell<'a>, Result<(), End>, FuelOfCall), CallError> {
         let mut cell = guest.instantiate(Inside::of(budget, run, &attempt.until))?;
         cell.refuel(budget.fuel)?;
 
@@ -339,11 +361,12 @@ impl Sandbox {
                 // same fuel.
                 let loaded = loaded.and_then(|()| describe(&mut cell).map(drop));
                 load_fuel = budget.fuel - cell.fuel_left();
-                cell.refuel(budget.fuel)?;
                 loaded
             }
         };
-        Ok((cell, ended, load_fuel))
+        let limit = budget.fuel_for_call(run.fuel_covers, load_fuel);
+        cell.refuel(limit)?;
+        Ok((cell, ended, FuelOfCall { limit, load_fuel }))
     }
 
     /// Checks the budget and takes a slot; one that somebody ends while it waits is stopped, and was not refused.
@@ -366,6 +389,15 @@ impl Sandbox {
             Err(NoSlot::Full) => Err(CallError::Busy { slots: self.slots.total() }),
         }
     }
+}
+
+/// The fuel of a call.
+#[derive(Clone, Copy)]
+pub(crate) struct FuelOfCall {
+    /// How much it has.
+    pub(crate) limit: u64,
+    /// How much loading its script took.
+    pub(crate) load_fuel: u64,
 }
 
 pub(crate) struct Attempt<'a> {

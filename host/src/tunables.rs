@@ -58,7 +58,9 @@ impl Kind {
 pub(crate) fn config(kind: Kind) -> Result<Config> {
     let mut config = Config::new();
     config
+        // Fuel is the budget, and counts operators alone; an epoch is when a call looks at its deadline (`src/ticker.rs`).
         .consume_fuel(true)
+        .epoch_interruption(true)
         .max_wasm_stack(wasm_stack_bytes(kind))
         .async_stack_size(fiber_stack_bytes(kind))
         .memory_init_cow(true)
@@ -94,11 +96,11 @@ pub(crate) const MARKED_PLACE: &str = "marked_place";
 
 /// A guest that profiles can be taken with.
 ///
-/// The host looks at the guest between two slices of fuel: an epoch ends there, and that is when Wasmtime lends it the
+/// The host looks at the guest between two slices of fuel: it ends an epoch there, and that is when Wasmtime lends it the
 /// store. What marks the guest's place costs nothing, and a `nop` what it stands for (`marks.rs`).
 fn marked(config: &mut Config) {
     let cost = OperatorCost { Nop: 1, GlobalGet: 0, GlobalSet: 0, ..OperatorCost::new() };
-    config.epoch_interruption(true).operator_cost(cost);
+    config.operator_cost(cost);
 }
 
 /// Memories that take little more address space than they have bytes, and may move when they grow.

@@ -1,7 +1,7 @@
 //! When a call has to end: at its deadline, or when somebody cancels it.
 //!
-//! Nobody watches a call from outside. It stops by itself after each slice of fuel and looks
-//! ([`Cell`](crate::instance::Cell)), so a deadline needs no thread, no signal and no second meter in the guest's code.
+//! A call looks by itself: when an epoch of its engine ends ([`ticker`](crate::ticker)), about every millisecond, and after slices of
+//! fuel ([`Cell`](crate::instance::Cell)), which is all that it does where no thread can be started.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
@@ -66,8 +66,8 @@ impl CancelToken {
         Self::default()
     }
 
-    /// A token that is cancelled also when something says so that is looked at: about every 0.1 ms of native code while a tool
-    /// runs. It wakes nobody who waits.
+    /// A token that is cancelled also when something says so that is looked at: about every millisecond while a tool runs. It wakes
+    /// nobody who waits.
     #[must_use]
     pub fn looking(at: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(Cancel { looks: Some(Box::new(at)), ..Cancel::default() }))

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use toolcell_host::{Kind, Outcome, Report};
+use toolcell_host::{Interruption, Kind, Outcome, Report};
 
-use crate::world::{World, files, read, returned};
+use crate::command_line::toolcell;
+use crate::world::{World, files, read, returned, root, stem, without_ticker};
 
 /// What must be the same: everything but the time it took.
 fn facts(mut report: Report) -> Report {
@@ -27,6 +28,48 @@ fn result_and_fuel_are_equal_on_all_images_and_in_every_run() {
         }
     }
     assert!(tools.len() >= 25, "{}", tools.len());
+}
+
+#[test]
+fn epochs_and_slices_of_fuel_burn_the_same() {
+    // Some epochs long, so that both end calls of the same engine where they should not.
+    let busy =
+        "const execute = () => { let n = 0; for (let i = 0; i < 3_000_000; i++) n = (n * 31 + i) % 65_537; return n }";
+    for kind in [Kind::Roomy, Kind::Bounded] {
+        let (epochs, slices) = (World::new().script(busy).on(kind), World::new().script(busy).on_slices(kind));
+        assert_eq!(facts(slices.run_text("{}")), facts(epochs.run_text("{}")), "{kind:?}");
+    }
+    assert_eq!(without_ticker(Kind::Roomy).interruption(), Interruption::FuelSlices);
+    for path in files("fixtures/tools", "js") {
+        let case: serde_json::Value = serde_json::from_str(&read(path.with_extension("json"))).unwrap();
+        let epochs = facts(World::new().file(&path).on(Kind::Roomy).run(&case["params"]));
+        let slices = facts(World::new().file(&path).on_slices(Kind::Roomy).run(&case["params"]));
+        assert_eq!(slices, epochs, "{}", path.display());
+    }
+}
+
+#[test]
+fn recorded_figures_of_fuel_come_out_to_the_unit() {
+    let folder = root().join("fixtures/tools");
+    let done = toolcell(&["--json", "test", &folder.to_string_lossy(), "--no-budgets"]).json();
+    let mut compared = 0;
+    for path in files("fixtures/tools", "js") {
+        let (tool, recorded) = (stem(&path), read(path.with_extension("test.toml")));
+        assert!(recorded.contains(&format!("model = \"{}\"", done["model"].as_str().unwrap())), "{tool}");
+        let tests = done["tests"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|test| test["path"].as_str().unwrap().contains(&format!("{tool}.test.toml")));
+        for test in tests {
+            let case =
+                recorded.split("[[case]]").find(|case| case.contains(&format!("name = {}\n", test["name"]))).unwrap();
+            let Some((_, figure)) = case.split_once("\nmeasured = ") else { continue };
+            assert_eq!(figure.lines().next(), Some(&*test["fuel"].to_string()), "{tool}: {}", test["name"]);
+            compared += 1;
+        }
+    }
+    assert!(compared >= 25, "{compared}");
 }
 
 #[test]

@@ -88,6 +88,17 @@ fn a_worker_has_nothing_but_the_pipe() {
         let line = limits.lines().find(|line| line.starts_with(limit)).unwrap();
         assert_eq!(line[limit.len()..].split_whitespace().next(), Some("0"), "{line}");
     }
+    // None of root's, and none that it could get back.
+    for set in ["CapInh", "CapPrm", "CapEff", "CapAmb"] {
+        assert_eq!(u64::from_str_radix(&status[set], 16), Ok(0), "{set}");
+    }
+    if nix::unistd::geteuid().is_root() {
+        assert_eq!(u64::from_str_radix(&status["CapBnd"], 16), Ok(0), "CapBnd");
+    }
+    let most = limits.lines().find(|line| line.starts_with("Max address space")).unwrap();
+    let most: u64 = most["Max address space".len()..].split_whitespace().next().unwrap().parse().unwrap();
+    // What the pool of one slot takes, and a call at its limit of 1 GiB beside it.
+    assert!((2 << 30..100 << 30).contains(&most), "{most}");
     match std::fs::read_dir(format!("{proc}/fd")) {
         Ok(entries) => {
             for entry in entries {
@@ -112,6 +123,45 @@ fn no_memory_of_a_worker_can_be_written_and_run() {
     let maps = std::fs::read_to_string(format!("/proc/{worker}/maps")).unwrap_or_default();
     let both: Vec<&str> = maps.lines().filter(|line| line.contains("rwx")).collect();
     assert_eq!(both, Vec::<&str>::new());
+}
+
+#[test]
+fn the_code_of_a_worker_cannot_be_written_through_its_file() {
+    let jail = jail_with(Kind::Roomy);
+    works(jail);
+    let worker = jail.idle_workers()[0];
+    // Only who may do anything looks into it; the seals are tested by themselves in the host.
+    let Ok(open) = std::fs::read_dir(format!("/proc/{worker}/fd")) else { return };
+    let images = open
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| std::fs::read_link(path).unwrap().to_string_lossy().starts_with("/memfd:guest"));
+    let mut found = 0;
+    for image in images {
+        found += 1;
+        let written = std::fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(&image)
+            .and_then(|file| std::os::unix::fs::FileExt::write_at(&file, b"a", 0));
+        assert_eq!(written.err().and_then(|error| error.raw_os_error()), Some(nix::libc::EPERM));
+        let file = std::fs::File::open(&image).unwrap();
+        let seals = nix::fcntl::fcntl(&file, nix::fcntl::FcntlArg::F_GET_SEALS).unwrap();
+        let all = nix::libc::F_SEAL_WRITE | nix::libc::F_SEAL_GROW | nix::libc::F_SEAL_SHRINK | nix::libc::F_SEAL_SEAL;
+        assert_eq!(seals & all, all);
+    }
+    assert_eq!(found, 1);
+    works(jail);
+}
+
+#[test]
+fn a_call_at_the_limit_of_memory_fits_into_the_address_space_of_a_worker() {
+    let source = "const execute = () => { const all = []; for (let i = 0; i < 900; i++) all.push(new Uint8Array(1 << 20).fill(1)); \
+        return all.length }";
+    for kind in [Kind::Roomy, Kind::Bounded] {
+        let mut world = World::new().script(source);
+        world.budget.memory = 1 << 30;
+        assert_eq!(returned(&world.run_in(jail_with(kind), "{}")), "900", "{kind:?}");
+    }
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use toolcell_host::{Budget, CallError, CancelToken, Outcome, Params, Run, Stop, Timers};
+use toolcell_host::{
+    Budget, CallError, CancelToken, FuelCovers, Kind, Outcome, Params, PartialSink, Run, Stop, Timers,
+};
 
 use crate::world::{World, eval, returned, sandbox};
 
@@ -34,6 +36,43 @@ fn fuel_that_was_measured_is_enough_and_less_is_not() {
 fn the_deadline_ends_what_fuel_would_let_go_on() {
     let world = World::new().script(FOREVER).fuel(1_000_000_000_000).timeout(50);
     assert_eq!(world.stops(), Stop::Deadline { limit: Duration::from_millis(50) });
+}
+
+#[test]
+fn the_deadline_ends_every_loop_of_the_engine_with_epochs_and_without() {
+    for source in [
+        FOREVER,
+        // Loops of the engine itself, which run without an instruction of the tool.
+        "const execute = () => { const a = new Array(4_000_000).fill(1); for (;;) a.indexOf(2) }",
+        "const execute = () => { const a = 'x'.repeat(8_000_000); for (;;) a.lastIndexOf('xy') }",
+        "const execute = () => { const a = new Uint8Array(16 << 20); for (;;) a.fill(1).copyWithin(1, 0) }",
+        "const execute = () => { let a = 3n; for (;;) a = a * a }",
+        "const execute = () => /^(a+)+$/.test('a'.repeat(40) + 'b')",
+    ] {
+        let ended = |world: World<'_>| {
+            let mut world = world.script(source).fuel(1_000_000_000_000_000).timeout(50);
+            world.budget.memory = 256 << 20;
+            assert_eq!(world.stops(), Stop::Deadline { limit: Duration::from_millis(50) }, "{source}");
+        };
+        ended(World::new());
+        ended(World::new().on_slices(Kind::Roomy));
+        ended(World::new().on(Kind::Interpreted));
+    }
+}
+
+#[test]
+fn a_call_that_is_cancelled_while_it_is_busy_ends_with_epochs_and_without() {
+    for world in [World::new(), World::new().on_slices(Kind::Roomy), World::new().on(Kind::Interpreted)] {
+        let token = CancelToken::new();
+        // Cancelled from within, when the call is known to run.
+        let cancelling = token.clone();
+        let sink: PartialSink = std::sync::Arc::new(move |_: &str| cancelling.cancel());
+        let source = "export default () => ({ name: 'a', description: 'd', parameters: {}, \
+            execute(id, params, onUpdate) { onUpdate(1); for (;;) ; } })";
+        let mut world = world.script(source).fuel(1_000_000_000_000_000).cancelled_by(&token);
+        world.run.partial = Some(&sink);
+        assert_eq!(world.stops(), Stop::Cancelled);
+    }
 }
 
 #[test]
@@ -135,6 +174,38 @@ fn limits_out_of_range_are_refused_by_name() {
         let error = sandbox().call(&prepared, &Params::parse("{}").unwrap(), &budget, &Run::default()).unwrap_err();
         assert!(matches!(error, CallError::LimitInvalid { .. }));
         assert!(error.to_string().starts_with(name), "{error}");
+    }
+}
+
+/// Loads in a while, and then takes as long again.
+const TWICE: &str = "let n = 0; for (let i = 0; i < 300_000; i++) n += i; \
+    const execute = () => { for (let i = 0; i < 300_000; i++) n += i; return n }";
+
+#[test]
+fn one_limit_of_fuel_covers_loading_and_the_call_where_it_is_said() {
+    for source in [TWICE.to_owned(), format!("const at = Date.now(); {TWICE}")] {
+        let mut world = World::new().script(&*source);
+        let prepared = world.prepare().unwrap();
+        let usage = world.call(&prepared, "{}").usage;
+        let both = usage.load_fuel + usage.fuel;
+        for (covers, fuel, enough) in [
+            (FuelCovers::Call, usage.fuel.max(usage.load_fuel), true),
+            (FuelCovers::LoadingAndCall, both, true),
+            // Fuel is checked at loops and calls, so the last few instructions may overdraw it.
+            (FuelCovers::LoadingAndCall, both - 1000, false),
+            (FuelCovers::LoadingAndCall, usage.load_fuel, false),
+        ] {
+            (world.budget.fuel, world.run.fuel_covers) = (fuel, covers);
+            let report = world.call(&prepared, "{}");
+            if enough {
+                assert_eq!((report.usage.fuel, report.usage.load_fuel), (usage.fuel, usage.load_fuel), "{covers:?}");
+                returned(&report);
+            } else {
+                assert_eq!(report.outcome, Outcome::Stopped(Stop::OutOfFuel { limit: fuel }), "{covers:?}");
+                assert_eq!(report.usage.load_fuel, usage.load_fuel);
+                assert!(report.usage.fuel + report.usage.load_fuel <= fuel, "{:?}", report.usage);
+            }
+        }
     }
 }
 

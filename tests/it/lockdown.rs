@@ -147,6 +147,23 @@ fn without_executable_pages_the_same_comes_out_and_doctor_says_what_that_costs()
 }
 
 #[test]
+fn without_threads_deadlines_are_looked_at_after_slices_of_fuel_and_doctor_says_so() {
+    let findings = |taken: &[&str]| {
+        let done = locked(taken, &["--dir", "none", "doctor", "--json"], "");
+        let doctor: Value = serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{}", said(&done)));
+        assert_eq!(doctor["works"], json!(true), "{doctor}");
+        let missing = doctor["missing"].as_array().unwrap().iter().any(|missing| missing["what"] == "threads");
+        (doctor["interruption"].clone(), missing, doctor["fuel"].clone())
+    };
+    let (with, without) = (findings(&[]), findings(&["--no-threads"]));
+    assert_eq!((&with.0, with.1), (&json!("epochs"), false));
+    assert_eq!((&without.0, without.1), (&json!("fuel-slices"), true));
+    assert_eq!(with.2, without.2);
+    let text = said(&locked(&["--no-threads"], &["--dir", "none", "doctor"], ""));
+    assert!(text.contains("deadlines      by slices of fuel: no thread can be started"), "{text}");
+}
+
+#[test]
 fn a_call_that_the_machine_has_no_room_for_is_the_machines_fault() {
     let toolcell = std::path::Path::new(env!("CARGO_BIN_EXE_clerk")).parent().unwrap().join("toolcell");
     let mut ends = BTreeSet::new();

@@ -52,6 +52,14 @@ pub(crate) fn sandbox_with(kind: Kind) -> &'static Sandbox {
     SANDBOXES[index].get_or_init(|| Sandbox::new(&SandboxConfig { images: vec![kind], slots: 2 }).unwrap())
 }
 
+/// The same without a thread that ends epochs: calls look at their deadline after slices of fuel.
+pub(crate) fn without_ticker(kind: Kind) -> &'static Sandbox {
+    static SANDBOXES: [OnceLock<Sandbox>; 3] = [const { OnceLock::new() }; 3];
+    let index = Kind::ALL.iter().position(|other| *other == kind).unwrap();
+    let config = SandboxConfig { images: vec![kind], slots: 2 };
+    SANDBOXES[index].get_or_init(|| Sandbox::single_threaded(&config).unwrap())
+}
+
 /// A script that is about to run.
 pub(crate) struct World<'a> {
     sandbox: &'a Sandbox,
@@ -83,6 +91,11 @@ impl<'a> World<'a> {
 
     pub(crate) fn on(mut self, kind: Kind) -> Self {
         self.sandbox = sandbox_with(kind);
+        self
+    }
+
+    pub(crate) fn on_slices(mut self, kind: Kind) -> Self {
+        self.sandbox = without_ticker(kind);
         self
     }
 

@@ -1,4 +1,4 @@
-//! Filters of system calls: from a profile, and one against executable pages.
+//! Filters of system calls: from a profile, one against executable pages, and one against threads.
 //!
 //! Invariant: a rule of a profile that is not understood is no rule: the launcher ends.
 
@@ -48,6 +48,17 @@ pub(crate) fn no_executable_pages() -> BpfProgram {
         { "syscall": "pkey_mprotect", "args": [set(2, executable)] },
     ]);
     compile(&rules, &json!("allow"), &json!({ "errno": NOT_ALLOWED })).expect("the filter is well formed")
+}
+
+/// No thread is started, as where the limit of processes is reached (`ulimit -u`, `pids.max`). Processes are.
+pub(crate) fn no_threads() -> [BpfProgram; 2] {
+    let (thread, none_left, unknown) = (nix::libc::CLONE_THREAD, nix::libc::EAGAIN, nix::libc::ENOSYS);
+    let of_clone = json!({ "index": 0, "type": "dword", "op": { "masked_eq": thread }, "val": thread });
+    let clone = json!([{ "syscall": "clone", "args": [of_clone] }]);
+    // No filter can see what clone3 is asked for. Where it is said not to exist, C libraries use clone.
+    [(clone, none_left), (json!([{ "syscall": "clone3" }]), unknown)].map(|(rules, errno)| {
+        compile(&rules, &json!("allow"), &json!({ "errno": errno })).expect("the filter is well formed")
+    })
 }
 
 /// Which calls a filter is about: with none but these arguments, or, where there are none, with any.

@@ -1,5 +1,5 @@
 //! Starts a program with less than this process may do:
-//! `lockdown [--seccomp FILE] [--no-executable-pages] -- PROGRAM [ARGUMENT…]`.
+//! `lockdown [--seccomp FILE] [--no-executable-pages] [--no-threads] -- PROGRAM [ARGUMENT…]`.
 //!
 //! Invariant: the program starts with all that was asked for taken away, or not at all. What FILE says is what a container
 //! runtime would make of it (the OCI runtime specification, `linux.seccomp`), so what is shipped is what is tested.
@@ -32,8 +32,11 @@ fn main() -> ExitCode {
             }
             // Before a profile, which allows no further filters.
             Some("--no-executable-pages") => filters.insert(0, filter::no_executable_pages()),
+            Some("--no-threads") => drop(filters.splice(0..0, filter::no_threads())),
             Some("--") => break,
-            _ => panic!("usage: lockdown [--seccomp FILE] [--no-executable-pages] -- PROGRAM [ARGUMENT…]"),
+            _ => {
+                panic!("usage: lockdown [--seccomp FILE] [--no-executable-pages] [--no-threads] -- PROGRAM [ARGUMENT…]")
+            }
         }
     }
     let program = words.next().expect("a program to start");

@@ -14,7 +14,8 @@ use std::path::Path;
 
 use serde::Serialize;
 use toolcell::{
-    Budget, Draft, ENGINE_VERSION, GUEST_DIGEST, Kind, Lang, Outcome, Params, Precheck, Report, Run, Toolbox, visible,
+    Budget, Draft, ENGINE_VERSION, GUEST_DIGEST, Interruption, Kind, Lang, Outcome, Params, Precheck, Report, Run,
+    Toolbox, visible,
 };
 
 use crate::Streams;
@@ -51,6 +52,8 @@ struct Findings {
 struct SandboxFindings {
     image: Option<&'static str>,
     passed_over: Vec<PassedOver>,
+    /// How calls are ended at their deadline: `epochs` or `fuel-slices`.
+    interruption: Option<&'static str>,
     fuel: Option<u64>,
     load_fuel: Option<u64>,
     first_call_ms: Option<f64>,
@@ -59,7 +62,38 @@ struct SandboxFindings {
     #[serde(skip)]
     kind: Option<Kind>,
     #[serde(skip)]
+    deadlines: Option<Deadlines>,
+    #[serde(skip)]
     end: End,
+}
+
+/// How calls are ended at their deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Deadlines {
+    /// By epoch interruption.
+    Epochs,
+    /// By slices of fuel, because a worker of the jail has one thread.
+    SlicesInJail,
+    /// By slices of fuel, because this machine starts no thread.
+    SlicesWithoutThread,
+}
+
+impl Deadlines {
+    fn of(toolbox: &Toolbox) -> Self {
+        match (toolbox.interruption(), toolbox.walls()) {
+            (Interruption::Epochs, _) => Self::Epochs,
+            (Interruption::FuelSlices, Some(_)) => Self::SlicesInJail,
+            (Interruption::FuelSlices, None) => Self::SlicesWithoutThread,
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Epochs => "by epoch interruption: a thread ticks every millisecond while calls run",
+            Self::SlicesInJail => "by slices of fuel: a worker of the jail has one thread",
+            Self::SlicesWithoutThread => "by slices of fuel: no thread can be started",
+        }
+    }
 }
 
 /// Whether tools can run.
@@ -91,7 +125,9 @@ impl SandboxFindings {
         let passed_over = toolbox.passed_over().iter();
         let passed_over = passed_over.map(|(kind, reason)| PassedOver { image: kind.name(), reason: reason.clone() });
         let (image, kind) = (Some(toolbox.image().name()), Some(toolbox.image()));
-        let found = Self { image, kind, passed_over: passed_over.collect(), ..Self::default() };
+        let (interruption, deadlines) = (Some(toolbox.interruption().name()), Some(Deadlines::of(&toolbox)));
+        let passed_over = passed_over.collect();
+        let found = Self { image, kind, passed_over, interruption, deadlines, ..Self::default() };
         match first_call(&toolbox) {
             Err(failure) => found.failed(failure),
             Ok(Report { outcome: Outcome::Stopped(stop), .. }) => {
@@ -138,7 +174,7 @@ pub(crate) fn run(
     let machine = Machine::look();
     let store = during("looking", streams, || StoreFindings::look(dir));
     let found_out = sandbox.kind.filter(|kind| *kind == Kind::Roomy || !sandbox.passed_over.is_empty());
-    let missing = missing(found_out, &machine, &store);
+    let missing = missing(found_out, sandbox.deadlines, &machine, &store);
     let findings = Findings {
         works: matches!(sandbox.end, End::Works),
         version: env!("CARGO_PKG_VERSION"),
@@ -181,6 +217,9 @@ fn print_text(findings: &Findings, streams: &mut Streams<'_>) -> std::io::Result
     }
     for passed_over in &findings.sandbox.passed_over {
         writeln!(out, "  not {:<9} {}", passed_over.image, visible(&passed_over.reason))?;
+    }
+    if let Some(deadlines) = findings.sandbox.deadlines {
+        writeln!(out, "deadlines      {}", deadlines.text())?;
     }
     print_machine(&findings.machine, streams)?;
     let out = &mut *streams.output;

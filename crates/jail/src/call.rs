@@ -19,6 +19,8 @@ use crate::worker::Worker;
 const GRACE: Duration = Duration::from_secs(1);
 /// Bytes that a worker may say beyond what the budget of its call bounds: messages, stacks, numbers.
 const BEYOND: usize = 1 << 20;
+/// The most operations that one frame may cancel. A tool cancels what it started, and lets go of what it did not read to its end.
+const MAX_CANCELLED: usize = 1 << 16;
 
 /// What came of asking a worker.
 pub(crate) enum Came {
@@ -49,6 +51,12 @@ pub(crate) struct Exchange<'a, 'r> {
     patience: Option<Patience>,
     operations: Option<Box<dyn OperationsOfCall + 'r>>,
     pending: BTreeSet<u32>,
+    /// The number of the operation that was started last. A guest counts them, so each number comes once.
+    last_started: u32,
+    /// Fuel that the call has left at most: it only becomes less.
+    fuel_left: u64,
+    /// Fuel that it has burned at least, that of loading its script included.
+    fuel_burned: u64,
 }
 
 /// Looks, whenever the worker says nothing, whether its call has to end.
@@ -76,7 +84,21 @@ impl<'a, 'r> Exchange<'a, 'r> {
     pub(crate) fn new(worker: Worker, budget: &'a Budget, run: &'a Run<'r>, until: Until, started: Instant) -> Self {
         let watch = Watch { until, cancelled: None, told: false };
         let (before, pending) = (Duration::ZERO, BTreeSet::new());
-        Self { worker, budget, run, watch, started, before, patience: None, operations: None, pending }
+        let (last_started, fuel_left, fuel_burned) = (0, budget.fuel, 0);
+        Self {
+            worker,
+            budget,
+            run,
+            watch,
+            started,
+            before,
+            patience: None,
+            operations: None,
+            pending,
+            last_started,
+            fuel_left,
+            fuel_burned,
+        }
     }
 
     /// The worker, for its next call or its end.
@@ -90,6 +112,7 @@ impl<'a, 'r> Exchange<'a, 'r> {
         self.patience = None;
         self.ask(&Asked::Prepare { id, script, terms })?;
         match self.answer()? {
+            Said::Ready { load_fuel, .. } if load_fuel > budget.fuel => Err(misfit()),
             Said::Ready { load_fuel, manifest, form } => Ok(Came::Ready { load_fuel, manifest, form }),
             Said::Ended(report) => self.ended(report),
             Said::NoInstance(reason) => Err(Lost::NoInstance(reason)),
@@ -117,11 +140,12 @@ impl<'a, 'r> Exchange<'a, 'r> {
     }
 
     /// Goes on with a call that slept, and that was awake for some time before.
-    pub(crate) fn wake(&mut self, asleep: &[u8], script: Source<'_>, before: Duration) -> Result<Came, Lost> {
+    pub(crate) fn wake(&mut self, asleep: &Asleep, script: Source<'_>) -> Result<Came, Lost> {
         self.patience = Some(Patience::MaySleep);
-        self.before = before;
+        self.before = asleep.took();
+        (self.fuel_left, self.fuel_burned) = (asleep.fuel_left(), asleep.fuel());
         let terms = self.terms();
-        self.ask(&Asked::Wake { asleep, script, terms })?;
+        self.ask(&Asked::Wake { asleep: &asleep.to_bytes(), script, terms })?;
         match self.answer()? {
             Said::OtherScript => Ok(Came::OtherScript),
             Said::Ended(report) => self.ended(report),
@@ -144,6 +168,7 @@ impl<'a, 'r> Exchange<'a, 'r> {
             started_at: run.started_at,
             real_clock: run.clock.is_some(),
             partial: run.partial.is_some(),
+            fuel_covers: run.fuel_covers,
         }
     }
 
@@ -170,8 +195,9 @@ impl<'a, 'r> Exchange<'a, 'r> {
                     self.ask(&Asked::Now(now))?;
                 }
                 Said::Partial(json) if json.len() <= budget.output => {
+                    let json = Json::parse(json).map_err(|_| misfit())?;
                     if let Some(sink) = self.run.partial {
-                        sink(&json);
+                        sink(json.as_str());
                     }
                 }
                 Said::Partial(_) => return Err(misfit()),
@@ -184,28 +210,50 @@ impl<'a, 'r> Exchange<'a, 'r> {
     fn rest(&mut self, begun: Option<Begun>, fuel: u64, memory: usize) -> Result<Rested, Lost> {
         let Some(patience) = self.patience else { return Err(misfit()) };
         let Begun { started, cancelled } = begun.unwrap_or_default();
-        self.pending.extend(started.iter().map(|operation| operation.id));
-        self.pending.retain(|id| !cancelled.contains(id));
-        // The guest watches that limit; whoever is beyond twice of it is no guest.
+        if fuel > self.fuel_left || memory > self.budget.memory || cancelled.len() > MAX_CANCELLED {
+            return Err(misfit());
+        }
+        self.spend(fuel);
+        for operation in &started {
+            if operation.id <= self.last_started {
+                return Err(misfit());
+            }
+            self.last_started = operation.id;
+            self.pending.insert(operation.id);
+        }
+        // The guest watches that limit, also of what is cancelled in the same frame; whoever is beyond twice of it is no guest.
         if self.pending.len() > 2 * self.budget.operations as usize {
             return Err(misfit());
+        }
+        for id in &cancelled {
+            self.pending.remove(id);
         }
         let operations = self.operations.get_or_insert_with(|| self.run.operations.start());
         if !(started.is_empty() && cancelled.is_empty()) {
             operations.begin(started, &cancelled);
         }
         let until = &self.watch.until;
-        let left = Left { until, fuel: fuel.min(self.budget.fuel), memory: memory.min(self.budget.memory) };
+        let left = Left { until, fuel, memory };
         let due = until.deadline();
         let rest = match patience {
             Patience::Awake => Rest::Waited(operations.wait(&left)),
             Patience::MaySleep => operations.wait_or_sleep(&left),
         };
+        let (extended, cancelled) = (until.deadline().saturating_duration_since(due), until.is_cancelled());
         if let Rest::Waited(waited) = &rest {
-            self.pending.retain(|id| waited.ended.iter().all(|ended| ended.id != *id));
+            for ended in &waited.ended {
+                self.pending.remove(&ended.id);
+            }
+            let left = self.fuel_left.saturating_sub(waited.fuel);
+            self.spend(left);
         }
-        let extended = until.deadline().saturating_duration_since(due);
-        Ok(Rested { rest, extended, cancelled: until.is_cancelled() })
+        Ok(Rested { rest, extended, cancelled })
+    }
+
+    /// Notes that so much fuel is left, which is not more than before.
+    fn spend(&mut self, left: u64) {
+        self.fuel_burned += self.fuel_left.saturating_sub(left);
+        self.fuel_left = left;
     }
 
     /// The report of a worker, where it can be one.
@@ -218,7 +266,9 @@ impl<'a, 'r> Exchange<'a, 'r> {
         };
         // Bytes that are no text become longer when they are made text.
         let console: usize = report.logs.iter().map(|line| line.text.len()).sum();
-        let fits = report.usage.fuel <= budget.fuel && output <= budget.output && console <= 3 * (budget.console + 1);
+        let Usage { fuel, load_fuel, .. } = report.usage;
+        let fuel_fits = fuel <= budget.fuel && fuel.saturating_add(load_fuel) >= self.fuel_burned;
+        let fits = fuel_fits && output <= budget.output && console <= 3 * (budget.console + 1);
         if !fits {
             return Err(misfit());
         }
@@ -228,7 +278,9 @@ impl<'a, 'r> Exchange<'a, 'r> {
 
     fn asleep(&self, bytes: &[u8]) -> Result<Came, Lost> {
         match Asleep::from_bytes(bytes) {
-            Ok(asleep) if asleep.budget() == self.budget => Ok(Came::Asleep(Box::new(asleep))),
+            Ok(asleep) if asleep.budget() == self.budget && asleep.fuel_left() <= self.fuel_left => {
+                Ok(Came::Asleep(Box::new(asleep)))
+            }
             _ => Err(misfit()),
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! The list is what Wasmtime, the allocator and the pipe need while tools run: see `seccomp(2)`.
 //!
-//! Invariant: nothing in the list opens a file, a socket or a process, and none makes memory executable.
+//! Invariant: nothing in the list opens a file, a socket or a process, none makes memory executable, and none maps memory that
+//! anything else shares, such as the machine code of the guest.
 
 use std::os::fd::RawFd;
 
@@ -25,6 +26,8 @@ enum When {
     Is(u8, u64),
     /// This argument has none of these bits.
     Without(u8, u64),
+    /// It maps memory that is private and not executable.
+    MapsPrivately,
 }
 
 /// A system call, when it may be made, and why.
@@ -32,6 +35,10 @@ type Line = (c_long, When, &'static str);
 
 /// `PROT_EXEC`, as an argument.
 const EXECUTABLE: u64 = libc::PROT_EXEC.cast_unsigned() as u64;
+
+/// `MAP_TYPE` and `MAP_PRIVATE`, as arguments: a mapping is of one type, and `MAP_SHARED` and `MAP_SHARED_VALIDATE` are the others.
+const TYPE: u64 = libc::MAP_TYPE.cast_unsigned() as u64;
+const PRIVATE: u64 = libc::MAP_PRIVATE.cast_unsigned() as u64;
 
 /// `F_GETFD`, as an argument.
 const FLAGS: u64 = libc::F_GETFD.cast_unsigned() as u64;
@@ -41,8 +48,8 @@ const LINES: &[Line] = &[
     (libc::SYS_sendto, When::ThroughPipe, "what the host is told"),
     (
         libc::SYS_mmap,
-        When::Without(2, EXECUTABLE),
-        "memory: of the allocator, and of instances that are made one by one",
+        When::MapsPrivately,
+        "memory: of the allocator, and of instances, copied on write from the guest's image",
     ),
     (libc::SYS_mprotect, When::Without(2, EXECUTABLE), "memory of an instance that grows"),
     (libc::SYS_munmap, When::Always, "memory that is given back"),
@@ -77,14 +84,19 @@ pub(crate) fn program(pipe: RawFd, otherwise: SeccompAction) -> Result<BpfProgra
 }
 
 fn rules(when: When, pipe: RawFd) -> Result<Vec<SeccompRule>, BackendError> {
-    let (argument, operator, value) = match when {
+    let conditions: &[_] = match when {
         When::Always => return Ok(Vec::new()),
-        When::ThroughPipe => (0, SeccompCmpOp::Eq, u64::from(pipe.cast_unsigned())),
-        When::Is(argument, value) => (argument, SeccompCmpOp::Eq, value),
-        When::Without(argument, bits) => (argument, SeccompCmpOp::MaskedEq(bits), 0),
+        When::ThroughPipe => &[(0, SeccompCmpOp::Eq, u64::from(pipe.cast_unsigned()))],
+        When::Is(argument, value) => &[(argument, SeccompCmpOp::Eq, value)],
+        When::Without(argument, bits) => &[(argument, SeccompCmpOp::MaskedEq(bits), 0)],
+        When::MapsPrivately => {
+            &[(2, SeccompCmpOp::MaskedEq(EXECUTABLE), 0), (3, SeccompCmpOp::MaskedEq(TYPE), PRIVATE)]
+        }
     };
-    let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?;
-    Ok(vec![SeccompRule::new(vec![condition])?])
+    let conditions = conditions.iter().map(|(argument, operator, value)| {
+        SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, operator.clone(), *value)
+    });
+    Ok(vec![SeccompRule::new(conditions.collect::<Result<_, _>>()?)?])
 }
 
 #[cfg(test)]
@@ -141,6 +153,70 @@ mod tests {
             assert_eq!(lock.lock().unwrap().get(&1), Some(&(64 << 20)));
             Ok(())
         }));
+    }
+
+    /// What the filter does with a call, by the numbers that the kernel gives it (`seccomp_data` of `linux/seccomp.h`): a machine for
+    /// those instructions of `bpf(4)` that a filter of comparisons has.
+    fn verdict(filter: &BpfProgram, call: c_long, arguments: [u64; 6]) -> u32 {
+        const LOAD: u16 = 0x20;
+        const AND: u16 = 0x54;
+        const JUMP: u16 = 0x05;
+        const EQUAL: u16 = 0x15;
+        const GREATER: u16 = 0x25;
+        const GREATER_OR_EQUAL: u16 = 0x35;
+        const RETURN: u16 = 0x06;
+        let machine: u32 = if cfg!(target_arch = "aarch64") { 0xc000_00b7 } else { 0xc000_003e };
+        let mut data = Vec::new();
+        data.extend_from_slice(&u32::try_from(call).unwrap().to_le_bytes());
+        data.extend_from_slice(&machine.to_le_bytes());
+        data.extend_from_slice(&[0; 8]);
+        data.extend(arguments.iter().flat_map(|argument| argument.to_le_bytes()));
+        let (mut at, mut value) = (0_usize, 0_u32);
+        loop {
+            let step = &filter[at];
+            at += 1;
+            let mut branch = |taken: bool| at += usize::from(if taken { step.jt } else { step.jf });
+            match step.code {
+                LOAD => value = u32::from_le_bytes(*data[step.k as usize..].first_chunk().unwrap()),
+                AND => value &= step.k,
+                JUMP => at += step.k as usize,
+                EQUAL => branch(value == step.k),
+                GREATER => branch(value > step.k),
+                GREATER_OR_EQUAL => branch(value >= step.k),
+                RETURN => return step.k,
+                other => panic!("{other:#x}"),
+            }
+        }
+    }
+
+    #[test]
+    fn memory_is_mapped_privately_and_never_executable() {
+        let filter = program(0, SeccompAction::KillProcess).unwrap();
+        let allows = |call, protection: i32, flags: i32, descriptor: u64| {
+            let [protection, flags] = [protection, flags].map(|bits| u64::from(bits.cast_unsigned()));
+            verdict(&filter, call, [0, 4096, protection, flags, descriptor, 0]) == libc::SECCOMP_RET_ALLOW
+        };
+        let maps = |protection, flags| allows(libc::SYS_mmap, protection, flags, 5);
+        let (read, write, exec) = (libc::PROT_READ, libc::PROT_WRITE, libc::PROT_EXEC);
+        // The allocator, and an instance's memory over the image of the guest.
+        assert!(maps(read | write, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE));
+        assert!(maps(read | write, libc::MAP_PRIVATE | libc::MAP_FIXED));
+        // Whatever else is asked for, and whatever it is read from.
+        for others in [0, libc::MAP_ANONYMOUS, libc::MAP_FIXED, libc::MAP_NORESERVE, libc::MAP_POPULATE] {
+            for shared in [0, libc::MAP_SHARED, libc::MAP_SHARED_VALIDATE, libc::MAP_TYPE] {
+                for protection in [0, read, write, read | write] {
+                    assert!(!maps(protection, shared | others), "{protection} {shared} {others}");
+                }
+            }
+            assert!(!maps(read | exec, libc::MAP_PRIVATE | others));
+        }
+        assert!(allows(libc::SYS_mprotect, read | write, 0, 0) && !allows(libc::SYS_mprotect, read | exec, 0, 0));
+        // What could make a shared mapping of one that is there, or write to a file.
+        for call in
+            [libc::SYS_remap_file_pages, libc::SYS_shmat, libc::SYS_pwrite64, libc::SYS_ftruncate, libc::SYS_fallocate]
+        {
+            assert!(!allows(call, read | write, 0, 0), "{call}");
+        }
     }
 
     #[test]

@@ -65,6 +65,7 @@ pub(crate) fn run<'a>(granted: &'a Granted, terms: &'a Terms<'_>) -> Run<'a> {
         when_full: WhenFull::Refuse,
         time: Some(terms.time),
         profile: None,
+        fuel_covers: terms.fuel_covers,
     }
 }
 

@@ -223,11 +223,9 @@ impl Jail {
     /// `asleep-tool` where it is a call of another script, `busy`, `no-instance`. What the tool does is in the [`Called`].
     pub fn wake(&self, asleep: &Asleep, script: &Script<'_>, run: &Run<'_>) -> Result<Called, WakeError> {
         let source = Source { name: script.name, source: script.source };
-        let bytes = asleep.to_bytes();
         let run = Run { time: Some(asleep.left()), ..*run };
         let lost = |stop, started| asleep.stopped(stop, started);
-        let came =
-            self.exchange(asleep.budget(), &run, lost, |exchange| exchange.wake(&bytes, source, asleep.took()))?;
+        let came = self.exchange(asleep.budget(), &run, lost, |exchange| exchange.wake(asleep, source))?;
         if let Came::OtherScript = came {
             return Err(WakeError::Script);
         }

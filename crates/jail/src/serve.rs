@@ -95,7 +95,7 @@ fn begin(version: u32, images: &[u8], pipe: RawFd) -> Result<(Hello, Sandbox), S
         return Err(format!("the host speaks version {version} of the jail's protocol, the worker {VERSION}"));
     }
     let images = images.iter().filter_map(|place| Kind::ALL.get(usize::from(*place)).copied()).collect();
-    let sandbox = Sandbox::new(&SandboxConfig { images, slots: 1 }).map_err(|error| error.to_string())?;
+    let sandbox = Sandbox::single_threaded(&SandboxConfig { images, slots: 1 }).map_err(|error| error.to_string())?;
     let walls = lock_in(pipe).map_err(|error| format!("it cannot lock itself in: {error}"))?;
     let passed_over = sandbox.passed_over().iter();
     let hello = Hello {

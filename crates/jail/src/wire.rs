@@ -9,12 +9,12 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use toolcell_host::{Budget, Grant, Json, Operation, Report, Rest};
+use toolcell_host::{Budget, FuelCovers, Grant, Json, Operation, Report, Rest};
 
 use crate::lock::Walls;
 
 /// The version of everything in this module. Host and worker are one program, unless a host names another one.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// What the host asks.
 #[derive(Debug, Serialize, Deserialize)]
@@ -83,6 +83,7 @@ pub(crate) struct Terms<'a> {
     pub(crate) real_clock: bool,
     /// Whether somebody takes partial results.
     pub(crate) partial: bool,
+    pub(crate) fuel_covers: FuelCovers,
 }
 
 /// Whether a call may be put to sleep.

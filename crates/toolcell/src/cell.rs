@@ -4,9 +4,12 @@
 //! roads that lead here.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::Value;
-use toolcell_host::{Asleep, CallError, Called, Home, Outcome, Profile, Report, Run, Script, Thrown, WakeError};
+use toolcell_host::{
+    Asleep, CallError, Called, FuelCovers, Home, Outcome, Profile, Report, Run, Script, Thrown, WakeError,
+};
 
 use crate::cells::{Loaded, Prepared};
 use crate::permit::Permit;
@@ -72,11 +75,12 @@ impl Toolbox {
         permit: &Permit,
         run: &Run<'_>,
     ) -> Result<Report, CallError> {
+        let started = Instant::now();
         let kept = match self.evaluated(key, name, code, permit, run)? {
             Ok(kept) => kept,
             Err(report) => return Ok(report),
         };
-        self.call_kept(&kept, name, permit, run)
+        self.call_kept(&kept, name, permit, &with_what_is_left(run, permit, started))
     }
 
     /// Calls a tool that is evaluated for this call alone, as one was before.
@@ -87,8 +91,9 @@ impl Toolbox {
         evaluating: (&Permit, &Run<'_>),
         calling: (&Permit, &Run<'_>),
     ) -> Result<Report, CallError> {
+        let started = Instant::now();
         match self.evaluate(name, script, evaluating.0, evaluating.1)? {
-            Ok(kept) => self.call_kept(&kept, name, calling.0, calling.1),
+            Ok(kept) => self.call_kept(&kept, name, calling.0, &with_what_is_left(calling.1, calling.0, started)),
             Err(report) => Ok(report),
         }
     }
@@ -112,11 +117,13 @@ impl Toolbox {
         permit: &Permit,
         run: &Run<'_>,
     ) -> Result<Called, CallError> {
+        let started = Instant::now();
         let kept = match self.evaluated(key, name, code, permit, run)? {
             Ok(kept) => kept,
             Err(report) => return Ok(Called::Ended(report)),
         };
-        let run = Run { tool: run.tool.or(kept.tool.as_deref()), ..*run };
+        let run = with_what_is_left(run, permit, started);
+        let run = Run { tool: run.tool.or(kept.tool.as_deref()), ..run };
         let params = permit.args().params();
         let mut called = self.sandbox.call_or_sleep(&kept.prepared, params, permit.budget(), &run)?;
         if let Called::Ended(report) = &mut called {
@@ -168,12 +175,13 @@ impl Toolbox {
         run: &Run<'_>,
     ) -> Result<Report, CallError> {
         let sandbox = self.interpreter().map_err(|error| CallError::NoInstance(error.to_owned()))?;
+        let started = Instant::now();
         let evaluated = Script { name, source: script.code() };
         let mut report = match sandbox.prepare(&evaluated, permit.budget(), run)? {
             Loaded::Ready(prepared) => {
                 let tools = tools(&prepared);
                 let tool = tools.iter().find(|tool| tools.len() > 1 && *tool == name);
-                let run = Run { tool: tool.map(String::as_str), ..*run };
+                let run = Run { tool: tool.map(String::as_str), ..with_what_is_left(run, permit, started) };
                 sandbox.call(&prepared, permit.args().params(), permit.budget(), &run)?
             }
             Loaded::Ended(report) => report,
@@ -181,6 +189,13 @@ impl Toolbox {
         lead_back(&mut report, name, script);
         Ok(report)
     }
+}
+
+/// The run of a call whose script was loaded since then, if it had to be: both have one deadline, and one limit of fuel.
+fn with_what_is_left<'a>(run: &Run<'a>, permit: &Permit, started: Instant) -> Run<'a> {
+    let limit = permit.budget().deadline;
+    let time = run.time.unwrap_or(limit).min(limit).saturating_sub(started.elapsed());
+    Run { time: Some(time), fuel_covers: FuelCovers::LoadingAndCall, ..*run }
 }
 
 /// The names of the tools that a factory made; one without a name is none.

@@ -3,7 +3,8 @@
 //! Invariant: a call comes to the same in both, and nobody above this knows which one it is in.
 
 use toolcell_host::{
-    Asleep, Budget, CallError, Called, Json, Kind, Params, Report, Run, Sandbox, Script, StartError, WakeError,
+    Asleep, Budget, CallError, Called, Interruption, Json, Kind, Params, Report, Run, Sandbox, Script, StartError,
+    WakeError,
 };
 use toolcell_jail::{self as jail, Jail, Program, Walls};
 
@@ -84,6 +85,14 @@ impl Cells {
         match self {
             Self::Here(sandbox) => sandbox.passed_over(),
             Self::Jailed(jail) => jail.passed_over(),
+        }
+    }
+
+    pub(crate) fn interruption(&self) -> Interruption {
+        match self {
+            Self::Here(sandbox) => sandbox.interruption(),
+            // A worker has one thread.
+            Self::Jailed(_) => Interruption::FuelSlices,
         }
     }
 

@@ -110,10 +110,11 @@ pub use toolcell_analysis::{
 };
 pub use toolcell_capabilities::Roots;
 pub use toolcell_host::{
-    Bell, Budget, CallError, CancelToken, ENGINE_VERSION, Effects, Ended, GUEST_DIGEST, Grant, Json, JsonError, Kind,
-    Left, Level, LogLine, NoOperations, Operation, OperationAnswer, OperationFailure, Operations, OperationsOfCall,
-    Outcome, Params, PartialSink, Place, ProfileSlot, Reading, RealClock, Report, Rest, Run, StartError, Stop, Thrown,
-    Timers, Until, Usage, Waited, WakeError, Warning, WhenFull, pagemap_scan,
+    Bell, Budget, CallError, CancelToken, ENGINE_VERSION, Effects, Ended, FuelCovers, GUEST_DIGEST, Grant,
+    Interruption, Json, JsonError, Kind, Left, Level, LogLine, NoOperations, Operation, OperationAnswer,
+    OperationFailure, Operations, OperationsOfCall, Outcome, Params, PartialSink, Place, ProfileSlot, Reading,
+    RealClock, Report, Rest, Run, StartError, Stop, Thrown, Timers, Until, Usage, Waited, WakeError, Warning, WhenFull,
+    pagemap_scan,
 };
 pub use toolcell_reflection as reflection;
 pub use toolcell_store as store;

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use toolcell_capabilities::{Net, Roots};
-use toolcell_host::{Kind, StartError};
+use toolcell_host::{Interruption, Kind, StartError};
 use toolcell_jail::Walls;
 use toolcell_store::audit::AuditConfig;
 use toolcell_store::{Access, Entry, Fault, OpenError, RecordError, Settings, Store};
@@ -300,6 +300,12 @@ impl Toolbox {
     #[must_use]
     pub fn passed_over(&self) -> &[(Kind, String)] {
         self.sandbox.passed_over()
+    }
+
+    /// How calls are ended at their deadline, and when they are cancelled. This starts the thread that it takes, or tries to.
+    #[must_use]
+    pub fn interruption(&self) -> Interruption {
+        self.sandbox.interruption()
     }
 
     /// What is between the processes that tools run in and the machine, where they do not run in this one.

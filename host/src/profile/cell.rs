@@ -27,7 +27,7 @@ impl Cell<'_> {
         let mut context = 0;
         self.store.epoch_deadline_callback(move |store| sample(store, memory, marked, &mut context));
         self.store.set_epoch_deadline(1);
-        self.epochs = Some(self.store.engine().clone());
+        self.is_profiled = true;
         Ok(())
     }
 
@@ -40,7 +40,8 @@ impl Cell<'_> {
 
 /// Takes a sample, where a slice has ended, and from time to time looks whether the call has to end.
 ///
-/// Another call that is profiled ends epochs of the same engine as well: then no slice has ended here.
+/// Another call that is profiled ends epochs of the same engine as well, and so does the ticker for calls that are not: then no slice
+/// has ended here.
 fn sample(
     mut store: StoreContextMut<'_, Inside>,
     memory: Memory,

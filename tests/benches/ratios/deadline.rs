@@ -1,10 +1,13 @@
-//! How long after its deadline a call that has to be stopped comes back.
+//! How long after its deadline, or after it was cancelled, a call that has to be stopped comes back.
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use toolcell_host::{Budget, Kind, Loaded, Outcome, Params, Run, Sandbox, SandboxConfig, Script, Stop};
+use toolcell_host::{
+    Budget, CancelToken, Kind, Loaded, Outcome, Params, Report, Run, Sandbox, SandboxConfig, Script, Stop,
+};
 
 use crate::table::{Figure, Row, Table, Target};
 
@@ -14,7 +17,7 @@ const TURNS: usize = 3;
 const DEADLINE: Duration = Duration::from_millis(200);
 
 pub(crate) fn measure(table: &mut Table) {
-    table.section("stopped by a deadline of 200 ms: the latest of all such fixtures, 3 times each");
+    table.section("stopped by a deadline of 200 ms, or cancelled: the latest of all such fixtures, 3 times each");
     let attacks = attacks();
     for kind in Kind::ALL {
         let images = SandboxConfig { images: vec![kind], ..SandboxConfig::default() };
@@ -22,10 +25,12 @@ pub(crate) fn measure(table: &mut Table) {
             table.note(format!("the {} image does not work here", kind.name()));
             continue;
         };
-        let latest = attacks.iter().map(|source| latest(&sandbox, source)).max().unwrap();
-        let row = Row::new(format!("late, {}", kind.name()), Figure::time(latest));
-        // What was promised is native code's.
-        table.row(if kind == Kind::Interpreted { row } else { row.target(Target::AtMost(Figure::Time(20e-3))) });
+        for (what, ends) in [("late", latest as fn(&Sandbox, &str) -> Duration), ("cancelled", latest_cancelled)] {
+            let latest = attacks.iter().map(|source| ends(&sandbox, source)).max().unwrap();
+            let row = Row::new(format!("{what}, {}", kind.name()), Figure::time(latest));
+            // What was promised is native code's.
+            table.row(if kind == Kind::Interpreted { row } else { row.target(Target::AtMost(Figure::Time(3e-3))) });
+        }
     }
 }
 
@@ -36,20 +41,44 @@ fn attacks() -> Vec<String> {
     sources.filter(|source| source.starts_with("// expect: stopped(timeout)\n")).collect()
 }
 
+/// Loads a script, and calls it.
+fn ended(sandbox: &Sandbox, source: &str, budget: &Budget, run: &Run<'_>) -> Report {
+    let script = Script { name: "attack.js", source };
+    match sandbox.prepare(&script, budget, run).unwrap() {
+        Loaded::Ended(report) => report,
+        Loaded::Ready(prepared) => sandbox.call(&prepared, &Params::default(), budget, run).unwrap(),
+    }
+}
+
 /// The latest of some calls, beyond the deadline.
 fn latest(sandbox: &Sandbox, source: &str) -> Duration {
     let budget = Budget { deadline: DEADLINE, fuel: 1_000_000_000_000, ..Budget::default() };
-    let script = Script { name: "attack.js", source };
     let times = (0..TURNS).map(|_| {
-        let report = match sandbox.prepare(&script, &budget, &Run::default()).unwrap() {
-            Loaded::Ended(report) => report,
-            Loaded::Ready(prepared) => {
-                let params = Params::parse("{}").unwrap();
-                sandbox.call(&prepared, &params, &budget, &Run::default()).unwrap()
-            }
-        };
+        let report = ended(sandbox, source, &budget, &Run::default());
         assert_eq!(report.outcome, Outcome::Stopped(Stop::Deadline { limit: DEADLINE }), "{source}");
         report.usage.duration.saturating_sub(DEADLINE)
+    });
+    times.max().unwrap()
+}
+
+/// The latest of some calls that somebody cancels while they are busy, beyond that moment.
+fn latest_cancelled(sandbox: &Sandbox, source: &str) -> Duration {
+    let budget = Budget { fuel: 1_000_000_000_000_000, ..Budget::default() };
+    let times = (0..TURNS).map(|_| {
+        let token = CancelToken::new();
+        let run = Run { cancel: Some(&token), ..Run::default() };
+        let (report, cancelled) = thread::scope(|scope| {
+            let cancelling = scope.spawn(|| {
+                thread::sleep(DEADLINE / 4);
+                let now = Instant::now();
+                token.cancel();
+                now
+            });
+            (ended(sandbox, source, &budget, &run), cancelling.join().unwrap())
+        });
+        let late = cancelled.elapsed();
+        assert_eq!(report.outcome, Outcome::Stopped(Stop::Cancelled), "{source}");
+        late
     });
     times.max().unwrap()
 }

@@ -2,14 +2,15 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolcell::gate::{GateCall, GateEnd};
 use toolcell::policy::Wanted;
 use toolcell::store::{Registration, Scores, WhenTaken};
 use toolcell::{
-    Answer, Budget, CancelToken, Draft, Gates, Notes, Params, Person, Precheck, Question, Revision, Run, RunOptions,
-    Verdict,
+    Answer, Budget, CancelToken, Draft, Gates, Notes, Outcome, Params, Person, Precheck, Question, RealClock, Report,
+    Revision, Run, RunOptions, Stop, Verdict,
 };
 
 use super::{Host, now, request};
@@ -220,6 +221,52 @@ fn a_draft_leaves_one_line_and_one_record_as_well() {
     assert_eq!(exec("const execute = () => 1", "{}", Budget { fuel: 0, ..plain }), "refused limit-invalid");
     assert_eq!(host.lines().len(), before + 9);
     check_counts(&host);
+}
+
+fn exec(host: &Host, source: &str, budget: &Budget, run: &Run<'_>) -> Report {
+    let draft = Draft::from_bytes("draft", source.as_bytes()).unwrap();
+    host.toolbox().exec(&draft, &Params::default(), budget, run, Precheck::Off).unwrap()
+}
+
+#[test]
+fn loading_and_the_call_share_one_deadline() {
+    // The real time, so that loading takes more than half of it on any machine; and again in the call, which may not begin anew.
+    let clock: RealClock = Arc::new({
+        let started = Instant::now();
+        move || started.elapsed()
+    });
+    let run = Run { clock: Some(&clock), ..Run::default() };
+    let (deadline, half) = (Duration::from_millis(400), 250);
+    let budget = Budget { deadline, ..Budget::default() };
+    let host = host();
+    let began = Instant::now();
+    let loads = format!("const from = Date.now(); while (Date.now() - from < {half}); const execute = () => 1");
+    let ended = exec(&host, &loads, &budget, &run);
+    assert_eq!(ended.outcome, Outcome::Stopped(Stop::Deadline { limit: deadline }));
+    assert!(began.elapsed() >= deadline);
+}
+
+#[test]
+fn loading_and_the_call_share_one_limit_of_fuel() {
+    let loop_of = |turns: u32| format!("for (let i = 0; i < {turns}; i++) n += i;");
+    let source = format!("let n = 0; {} const execute = () => {{ {} return n }}", loop_of(200_000), loop_of(200_000));
+    let host = host();
+    let run = Run::default();
+    let usage = exec(&host, &source, &Budget::default(), &run).usage;
+    assert!(usage.load_fuel > 1_000_000 && usage.fuel > 1_000_000, "{usage:?}");
+    let both = Budget { fuel: usage.load_fuel + usage.fuel, ..Budget::default() };
+    let exact = exec(&host, &source, &both, &run);
+    assert!(matches!(exact.outcome, Outcome::Returned(_)), "{:?}", exact.outcome);
+    assert_eq!((exact.usage.load_fuel, exact.usage.fuel), (usage.load_fuel, usage.fuel));
+    // The same whether it was loaded for this call or is kept from an earlier one.
+    for fuel in [both.fuel - 100_000, usage.load_fuel.max(usage.fuel) + 1] {
+        let less = Budget { fuel, ..both };
+        for (kept, host) in [(true, &host), (false, &self::host())] {
+            let ended = exec(host, &source, &less, &run);
+            assert_eq!(ended.outcome, Outcome::Stopped(Stop::OutOfFuel { limit: fuel }), "{fuel} {kept}");
+            assert!(ended.usage.load_fuel + ended.usage.fuel <= fuel, "{:?}", ended.usage);
+        }
+    }
 }
 
 /// Somebody who falls over when asked.

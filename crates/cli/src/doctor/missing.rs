@@ -5,6 +5,7 @@
 use serde::Serialize;
 use toolcell::Kind;
 
+use super::Deadlines;
 use super::machine::Machine;
 use super::store::StoreFindings;
 
@@ -24,7 +25,12 @@ pub(super) struct Missing {
 
 /// All that is missing, what costs most first. `image` is the one that was taken because others do not work here, or because
 /// it is the fastest; one that was asked for says nothing of the machine.
-pub(super) fn missing(image: Option<Kind>, machine: &Machine, store: &StoreFindings) -> Vec<Missing> {
+pub(super) fn missing(
+    image: Option<Kind>,
+    deadlines: Option<Deadlines>,
+    machine: &Machine,
+    store: &StoreFindings,
+) -> Vec<Missing> {
     let mut all = Vec::new();
     let mut say = |what, cost: &str| all.push(Missing { what, cost: cost.to_owned() });
     match image {
@@ -39,6 +45,13 @@ pub(super) fn missing(image: Option<Kind>, machine: &Machine, store: &StoreFindi
             "a call takes 55 to 60 µs instead of 16 to 21: that needs Linux 6.7 and a readable /proc/self/pagemap",
         ),
         Some(Kind::Roomy) | None => {}
+    }
+    if deadlines == Some(Deadlines::SlicesWithoutThread) {
+        say(
+            "threads",
+            "calls look at their deadline after slices of fuel, and not when an epoch ends; the analysis and the server start threads as \
+             well: raise the limit of processes (`ulimit -u`, `pids.max`)",
+        );
     }
     if !machine.home {
         say("home", "nothing but --dir, TOOLCELL_DIR and --config says where the store and the policy are");

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use serde_json::Value;
-use toolcell_host::{Budget, CallError, CancelToken, Outcome, Place, Report, Run, Stop, Thrown, WhenFull};
+use toolcell_host::{Budget, CallError, CancelToken, FuelCovers, Outcome, Place, Report, Run, Stop, Thrown, WhenFull};
 use toolcell_store::Entry;
 
 use super::{Counterexample, Kept, RECEIPTS_LIMIT, Receipt, Trying};
@@ -98,6 +98,7 @@ impl Trial<'_> {
             when_full: WhenFull::Wait,
             profile: None,
             time: None,
+            fuel_covers: FuelCovers::LoadingAndCall,
         };
         let name = self.entry.name.as_str();
         let report = match image {

@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 use toolcell_analysis::Script;
-use toolcell_host::{Budget, CancelToken, ENGINE_VERSION, GUEST_DIGEST, Outcome, Params, Report, Run, Stop, WhenFull};
+use toolcell_host::{
+    Budget, CancelToken, ENGINE_VERSION, FuelCovers, GUEST_DIGEST, Outcome, Params, Report, Run, Stop, WhenFull,
+};
 
 use super::Receipt;
 use super::error::{ReceiptError, ReplayError};
@@ -136,6 +138,7 @@ impl Toolbox {
             when_full: WhenFull::Wait,
             profile: None,
             time: None,
+            fuel_covers: FuelCovers::LoadingAndCall,
         });
         let (evaluating, calling) = ((&permits.0, &evaluating), (&permits.1, &calling));
         let report = self.enter_again(&contents.tool.name, script, evaluating, calling)?;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use toolcell_host::{Asleep, CallError, Called, Report, Run, WakeError};
+use toolcell_host::{Asleep, CallError, Called, FuelCovers, Report, Run, WakeError};
 use toolcell_store::Entry;
 
 use super::{key, since_1970};
@@ -87,6 +87,7 @@ impl Toolbox {
             when_full: options.when_full,
             profile: options.profile.as_deref(),
             time: None,
+            fuel_covers: FuelCovers::LoadingAndCall,
         })
     }
 }
