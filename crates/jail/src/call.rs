@@ -19,6 +19,9 @@ use crate::worker::Worker;
 const GRACE: Duration = Duration::from_secs(1);
 /// Bytes that a worker may say beyond what the budget of its call bounds: messages, stacks, numbers.
 const BEYOND: usize = 1 << 20;
+/// Warnings about parameters and about the result, and what they are long where the result takes all of the output.
+const WARNINGS_LIMIT: usize = 200;
+const WARNINGS_BEYOND: usize = 1 << 10;
 
 /// What came of asking a worker.
 pub(crate) enum Came {
@@ -218,7 +221,12 @@ impl<'a, 'r> Exchange<'a, 'r> {
         };
         // Bytes that are no text become longer when they are made text.
         let console: usize = report.logs.iter().map(|line| line.text.len()).sum();
-        let fits = report.usage.fuel <= budget.fuel && output <= budget.output && console <= 3 * (budget.console + 1);
+        let warnings: usize = report.warnings.iter().map(|it| it.path.len() + it.message.len()).sum();
+        let fits = report.usage.fuel <= budget.fuel
+            && output <= budget.output
+            && console <= 3 * (budget.console + 1)
+            && warnings <= budget.output + WARNINGS_BEYOND
+            && report.warnings.len() <= WARNINGS_LIMIT;
         if !fits {
             return Err(misfit());
         }
