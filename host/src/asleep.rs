@@ -299,8 +299,9 @@ impl<'a> CallSoFar<'a> {
         let usage = Usage { fuel, load_fuel, memory: cell.memory_bytes(), ..Usage::default() };
         let mut report = report(outcome, cell.into_inside(), usage, self.started);
         report.usage.duration += self.before;
-        let of_params = |(path, message)| Warning { place: Place::Params, path, message };
-        report.warnings = self.inexact.into_iter().map(of_params).chain(of_result).collect();
+        let of_params = |(path, message)| Warning::new(Place::Params, path, message);
+        let warnings = self.inexact.into_iter().map(of_params).chain(of_result).collect();
+        report.warnings = Warning::fitting(warnings, self.budget.output.saturating_sub(report.usage.output));
         Ok(Rested::Ended(report))
     }
 
@@ -388,6 +389,7 @@ impl Asleep {
         inside.waited = kept.waited;
         inside.console_bytes = kept.console_bytes;
         inside.logs.clone_from(&kept.logs);
+        inside.console_json = kept.logs.iter().map(LogLine::json_bytes).sum();
         inside.readings.clone_from(&kept.readings);
         inside.observed_run = true;
         Ok(())

@@ -28,7 +28,8 @@ pub struct Budget {
     pub memory: usize,
     /// Bytes of the result's JSON text. 1 MiB by default, at most 64 MiB.
     pub output: usize,
-    /// Bytes of console text. 64 KiB by default, at most 16 MiB.
+    /// Bytes of console text. 64 KiB by default, at most 16 MiB. As JSON, with its escapes and the level of each line, it
+    /// may be four times as long.
     pub console: usize,
     /// Operations of the host that are pending at once. 64 by default, at most 10,000.
     pub operations: u32,

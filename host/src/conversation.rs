@@ -17,6 +17,9 @@ use crate::place;
 use crate::sandbox::{Run, Script};
 use crate::until::Until;
 
+/// The longest description that a script gives of its tools, in bytes of JSON: it is read by the host before any call.
+const MANIFEST_LIMIT: usize = 256 << 10;
+
 /// What ended a conversation with the guest early.
 pub(crate) enum End {
     Threw(Thrown),
@@ -57,6 +60,9 @@ pub(crate) fn load(cell: &mut Cell<'_>, script: &Script<'_>, budget: &Budget, ru
 
 pub(crate) fn describe(cell: &mut Cell<'_>) -> Result<Json, End> {
     match cell.ask(Verb::Describe, &())? {
+        Reply::Done { value: Some(manifest), .. } if manifest.len() > MANIFEST_LIMIT => {
+            Err(Stop::OutputTooLarge { limit: MANIFEST_LIMIT }.into())
+        }
         Reply::Done { value: Some(manifest), .. } => checked(manifest),
         other => Err(unexpected_end(other, &Budget::default())),
     }
@@ -159,11 +165,8 @@ fn go_on<'a, P: Patience>(
         match reply {
             Reply::Done { value, warnings } => {
                 let value = value.map(checked).transpose()?;
-                let warnings = warnings.into_iter().map(|warning| Warning {
-                    place: Place::Result,
-                    path: warning.path,
-                    message: warning.message,
-                });
+                let warning = |it: toolcell_protocol::Warning| Warning::new(Place::Result, it.path, it.message);
+                let warnings = warnings.into_iter().map(warning);
                 return Ok(Turn::Returned(value, warnings.collect()));
             }
             Reply::Pending { started, cancelled } => {

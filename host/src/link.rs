@@ -44,6 +44,8 @@ pub(crate) struct Inside {
     pub(crate) logs: Vec<LogLine>,
     pub(crate) console_bytes: usize,
     pub(crate) console_limit: usize,
+    /// How long the lines are as JSON.
+    pub(crate) console_json: usize,
     pub(crate) partial: Option<PartialSink>,
     pub(crate) partial_limit: usize,
     /// Start of the virtual clock in nanoseconds since 1970, and what was added to it since.
@@ -75,6 +77,7 @@ impl Inside {
             logs: Vec::new(),
             console_bytes: 0,
             console_limit: 0,
+            console_json: 0,
             partial: None,
             partial_limit: 0,
             clock_nanoseconds: 0,
@@ -213,9 +216,12 @@ fn log(mut caller: Caller<'_, Inside>, level: u32, at: u32, len: u32) -> Result<
     let (text, whole) = read(&mut caller, at, len, room);
     let inside = caller.data_mut();
     inside.console_bytes += text.len().min(room);
-    inside.logs.push(LogLine { level: Level::from_number(level).unwrap_or(Level::Log), text });
-    // An empty line costs something as well, or a flood of them would be free.
-    if whole && inside.console_bytes < inside.console_limit {
+    let line = LogLine { level: Level::from_number(level).unwrap_or(Level::Log), text };
+    // An answer holds each line with its level and its escapes: a flood of empty lines is not free.
+    inside.console_json += line.json_bytes();
+    inside.logs.push(line);
+    let fits = inside.console_json <= inside.console_limit.saturating_mul(LogLine::JSON_TIMES);
+    if whole && fits && inside.console_bytes < inside.console_limit {
         inside.console_bytes += 1;
         return Ok(());
     }

@@ -159,15 +159,75 @@ pub struct LogLine {
     pub text: String,
 }
 
+impl LogLine {
+    /// How many times as long as its limit the console may be as JSON.
+    pub(crate) const JSON_TIMES: usize = 4;
+    /// What a line takes in an answer beside its text: `{"level":"debug","text":""},`.
+    const FRAME: usize = 28;
+
+    pub(crate) fn json_bytes(&self) -> usize {
+        Self::FRAME + json_bytes(&self.text)
+    }
+}
+
 /// A value that could not be kept exactly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
     /// On the way in or on the way out.
     pub place: Place,
-    /// Where in the parameters or the result: a JSON Pointer (RFC 6901), `""` for all of it.
+    /// Where in the parameters or the result: a JSON Pointer (RFC 6901), `""` for all of it. A long one is cut, and ends
+    /// with `…`.
     pub path: String,
     /// What was there and what it became.
     pub message: String,
+}
+
+impl Warning {
+    /// The longest path that is kept, in characters. A longer one is cut, and ends with `…`.
+    const PATH_LIMIT: usize = 500;
+    /// What a warning takes in an answer beside its texts, in bytes of JSON.
+    const FRAME: usize = 48;
+
+    pub(crate) fn new(place: Place, path: String, message: String) -> Self {
+        Self { place, path: cut(path, Self::PATH_LIMIT), message: cut(message, Self::PATH_LIMIT) }
+    }
+
+    /// The warnings that an answer has room for; the last one counts those that are left out.
+    pub(crate) fn fitting(warnings: Vec<Self>, room: usize) -> Vec<Self> {
+        let mut left = room;
+        let count = warnings.len();
+        let fits = |warning: &Self| {
+            let bytes = Self::FRAME + json_bytes(&warning.path) + json_bytes(&warning.message);
+            let fits = bytes <= left;
+            left = left.saturating_sub(bytes);
+            fits
+        };
+        let mut kept: Vec<Self> = warnings.into_iter().take_while(fits).collect();
+        if kept.len() < count {
+            // The note takes the place of the last one.
+            kept.pop();
+            let message = format!("{} more values were converted", count - kept.len());
+            kept.push(Self { place: Place::Result, path: String::new(), message });
+        }
+        kept
+    }
+}
+
+fn cut(text: String, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// The length of a text in JSON, without its quotes.
+pub(crate) fn json_bytes(text: &str) -> usize {
+    let escaped = text.bytes().map(|byte| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
+        0..0x20 => 6,
+        _ => 1,
+    });
+    escaped.sum()
 }
 
 /// What a warning is about.
@@ -196,4 +256,27 @@ pub struct Usage {
     pub output: usize,
     /// Bytes of console text.
     pub console: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_take_no_more_than_there_is_room_for() {
+        let long = Warning::new(Place::Result, "/x".repeat(25_000), "NaN became null".to_owned());
+        assert_eq!(long.path.chars().count(), Warning::PATH_LIMIT + 1);
+        let kept = Warning::fitting(vec![long.clone(); 99], 2_000);
+        assert_eq!(kept.len(), 3);
+        assert_eq!(kept[2].message, "97 more values were converted");
+        assert_eq!(Warning::fitting(vec![long.clone()], 2_000), [long]);
+        assert_eq!(Warning::fitting(Vec::new(), 0), []);
+    }
+
+    #[test]
+    fn a_text_is_as_long_as_json_writes_it() {
+        for text in ["", "a\"b\\c", "\n\r\t\u{8}\u{c}", "\u{0}\u{1f}\u{7f}", "日本語"] {
+            assert_eq!(json_bytes(text) + 2, serde_json::to_string(text).map_or(0, |json| json.len()), "{text:?}");
+        }
+    }
 }

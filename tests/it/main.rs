@@ -8,6 +8,7 @@ mod world;
 
 mod analysis;
 mod attacks;
+mod bounds;
 mod capabilities;
 mod ci_examples;
 mod command_line;

@@ -11,7 +11,7 @@ pub struct Problem {
     pub message: String,
     /// Where.
     pub location: Location,
-    /// The line of the source it begins in.
+    /// The line of the source it begins in; of a long one, what is around it.
     pub text: String,
 }
 
@@ -25,6 +25,9 @@ pub enum Rejection {
     /// It parses, but has something in it that does not run here.
     #[error("{}", said(.0))]
     Unsupported(Vec<Problem>),
+    /// It nests deeper than it is parsed.
+    #[error("{}", said(.0))]
+    TooDeep(Vec<Problem>),
     /// The machine has too little address space to analyse a source of this size safely.
     #[error("this machine gives too little stack to analyse a source of more than {limit} bytes")]
     NoRoom {
@@ -46,6 +49,7 @@ impl Rejection {
         match self {
             Self::Syntax(_) => "syntax-error",
             Self::Unsupported(_) => "syntax-unsupported",
+            Self::TooDeep(_) => "source-too-deep",
             Self::NoRoom { .. } => "source-too-large",
             Self::NoThread { .. } => "no-threads",
         }
@@ -57,6 +61,7 @@ impl Rejection {
         match self {
             Self::Syntax(_) => "correct the source at this place",
             Self::Unsupported(_) => "write it as the message says",
+            Self::TooDeep(_) => "write lists, functions and statements of their own in place of what is nested",
             Self::NoRoom { .. } => "raise the limit on address space (`ulimit -v`), or split the tool",
             Self::NoThread { .. } => {
                 "raise the limit on processes and threads (`ulimit -u`, `pids.max` of the control group), or end other processes"
@@ -68,7 +73,7 @@ impl Rejection {
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
         match self {
-            Self::Syntax(problems) | Self::Unsupported(problems) => problems,
+            Self::Syntax(problems) | Self::Unsupported(problems) | Self::TooDeep(problems) => problems,
             Self::NoRoom { .. } | Self::NoThread { .. } => &[],
         }
     }

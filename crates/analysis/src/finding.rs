@@ -75,6 +75,6 @@ pub struct Finding {
     pub suggestion: &'static str,
     /// Where.
     pub location: Location,
-    /// The line of the source that it begins in.
+    /// The line of the source that it begins in; of a long one, what is around it.
     pub text: String,
 }

@@ -12,6 +12,7 @@ mod error;
 mod facts;
 mod finding;
 mod fold;
+mod folding;
 mod imports;
 mod names;
 mod nesting;
@@ -22,6 +23,7 @@ mod redos;
 mod room;
 mod rules;
 mod safety;
+mod scan;
 mod script;
 mod shape;
 mod value;
@@ -87,7 +89,7 @@ pub struct Comparison {
 /// Analyses a source. `declared` is what it asks to be granted, where that is known.
 ///
 /// # Errors
-/// `syntax-error`, `source-too-large` (where the machine has too little address space to parse it safely).
+/// `syntax-error`, `source-too-deep`, `source-too-large` (where the machine has too little address space to parse it safely).
 ///
 /// # Examples
 /// ```
@@ -210,7 +212,7 @@ fn no_tool(found: &Found, lines: &Lines<'_>) -> Option<Finding> {
         message: message.to_owned(),
         suggestion,
         location,
-        text: lines.text(location.line).to_owned(),
+        text: lines.shown(&location),
     })
 }
 
@@ -223,7 +225,7 @@ fn too_deep(parsed: &Parsed, lines: &Lines<'_>) -> Analysis {
         message: format!("is nested {} deep, more than {DEPTH}: what it does is not looked at", parsed.depth),
         suggestion: "write lists and functions instead of nesting",
         location,
-        text: lines.text(1).chars().take(120).collect(),
+        text: lines.shown(&location),
     };
     let findings = vec![finding];
     Analysis {

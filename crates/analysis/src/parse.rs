@@ -16,10 +16,17 @@ use toolcell_tool::Language;
 use crate::error::{Problem, Rejection};
 use crate::imports::Imports;
 use crate::nesting;
-use crate::position::Lines;
+use crate::position::{Lines, cut};
+use crate::scan;
 
 /// At most this many problems of one source are told.
-const PROBLEMS: usize = 20;
+pub(crate) const PROBLEMS: usize = 20;
+
+/// What is said of JSX.
+pub(crate) const JSX: &str = "JSX is not supported: build strings or plain objects instead";
+
+/// The most tags of JSX in a source that is read so that they can be refused by their name.
+const TAGS: usize = 500;
 
 /// A parsed source.
 pub(crate) struct Parsed {
@@ -59,6 +66,16 @@ impl Parsed {
 /// JavaScript is read as such first: `a < b > (c)` is a comparison there and a call in TypeScript. Where that fails,
 /// and where nothing says what it is, it is read as TypeScript.
 pub(crate) fn parse(source: &str, language: Language) -> Result<Parsed, Rejection> {
+    if let Some(at) = scan::too_deep(source) {
+        // Tags in each other look like casts in each other.
+        let rest = &source.as_bytes()[at..];
+        let is_tag = rest.first() == Some(&b'<') && rest.windows(2).any(|two| two == b"</" || two == b"/>");
+        let told = |message: &str| vec![problem(&Lines::of(source), (at, at + 1), message.to_owned())];
+        return Err(match is_tag {
+            true => Rejection::Unsupported(told(JSX)),
+            false => Rejection::TooDeep(told("nests deeper than any tool does")),
+        });
+    }
     let typescript = Syntax::Typescript(TsSyntax { decorators: true, ..TsSyntax::default() });
     // Nothing with JSX runs here; it is read so that it can be refused by its name.
     let jsx = Syntax::Typescript(TsSyntax { decorators: true, tsx: true, ..TsSyntax::default() });
@@ -76,6 +93,9 @@ pub(crate) fn parse(source: &str, language: Language) -> Result<Parsed, Rejectio
     };
     let mut first_problems = None;
     for syntax in order {
+        if *syntax == jsx && !may_be_jsx(source) {
+            break;
+        }
         match parse_as(source, *syntax) {
             Ok((program, comments)) => {
                 let (depth, typescript) = (nesting::depth(&program), syntax.typescript());
@@ -87,6 +107,13 @@ pub(crate) fn parse(source: &str, language: Language) -> Result<Parsed, Rejectio
         }
     }
     Err(Rejection::Syntax(first_problems.unwrap_or_default()))
+}
+
+/// Whether it is worth reading a source with JSX: it has a tag, and not so many that reading takes long.
+fn may_be_jsx(source: &str) -> bool {
+    let tags =
+        source.as_bytes().windows(2).filter(|two| two[0] == b'<' && (two[1].is_ascii_alphabetic() || two[1] == b'>'));
+    (1..=TAGS).contains(&tags.count()) && !scan::too_deep_as_text(source)
 }
 
 fn parse_as(source: &str, syntax: Syntax) -> Result<(Program, SingleThreadedComments), Vec<Problem>> {
@@ -106,6 +133,9 @@ fn parse_as(source: &str, syntax: Syntax) -> Result<(Program, SingleThreadedComm
         }
     };
     drop(program);
+    // The parser may stumble over every token.
+    errors.sort_by_key(Spanned::span_lo);
+    errors.truncate(PROBLEMS * 4);
     let mut told: Vec<_> =
         errors.into_iter().map(|error| (range(error.span()), sentence(&error.kind().msg()))).collect();
     told.sort();
@@ -118,7 +148,7 @@ fn parse_as(source: &str, syntax: Syntax) -> Result<(Program, SingleThreadedComm
 /// A problem at some bytes of the source.
 pub(crate) fn problem(lines: &Lines<'_>, (start, end): (usize, usize), message: String) -> Problem {
     let location = lines.locate(start, end);
-    Problem { message, location, text: lines.text(location.line).to_owned() }
+    Problem { message: cut(message), location, text: lines.shown(&location) }
 }
 
 /// The parser's message in the style of ours: it begins with a small letter and ends without a full stop.

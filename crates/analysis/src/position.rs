@@ -19,6 +19,12 @@ pub struct Location {
     pub end: usize,
 }
 
+/// The longest part of a line that is shown, in bytes.
+const SHOWN: usize = 240;
+
+/// The longest message, in bytes.
+const MESSAGE: usize = 500;
+
 /// Where each line of a text begins.
 pub(crate) struct Lines<'a> {
     source: &'a str,
@@ -46,17 +52,31 @@ impl<'a> Lines<'a> {
         self.source[*start..end].trim_end_matches(['\n', '\r'])
     }
 
+    /// The line of a byte, counted from 1.
+    pub(crate) fn line(&self, at: usize) -> u32 {
+        number(self.starts.partition_point(|start| *start <= at.min(self.source.len())))
+    }
+
+    /// A line as it is shown: of a long one, what is around a column.
+    pub(crate) fn shown(&self, location: &Location) -> String {
+        let text = self.text(location.line);
+        if text.len() <= SHOWN {
+            return text.to_owned();
+        }
+        let start = self.starts.get((location.line as usize).saturating_sub(1)).copied().unwrap_or(0);
+        let at = location.start.saturating_sub(start).min(text.len());
+        let (from, to) = (floor(text, at.saturating_sub(SHOWN / 3)), floor(text, at.saturating_add(SHOWN / 3 * 2)));
+        let (before, after) = (if from > 0 { "…" } else { "" }, if to < text.len() { "…" } else { "" });
+        format!("{before}{}{after}", &text[from..to])
+    }
+
     /// How many lines there are.
     pub(crate) fn count(&self) -> usize {
         self.starts.len()
     }
 
     fn boundary(&self, at: usize) -> usize {
-        let mut at = at.min(self.source.len());
-        while !self.source.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
+        floor(self.source, at)
     }
 
     fn place(&self, at: usize) -> (u32, u32) {
@@ -65,6 +85,23 @@ impl<'a> Lines<'a> {
         let column = before.chars().map(char::len_utf16).sum::<usize>() + 1;
         (number(line), number(column))
     }
+}
+
+/// A message, cut where something in it is long.
+pub(crate) fn cut(message: String) -> String {
+    if message.len() <= MESSAGE {
+        return message;
+    }
+    format!("{}…", &message[..floor(&message, MESSAGE)])
+}
+
+/// The start of the character at a byte, or the end of the text.
+fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }
 
 fn number(value: usize) -> u32 {
@@ -83,5 +120,19 @@ mod tests {
         assert_eq!((place.line, place.column, place.end_column), (2, 8, 9));
         assert_eq!((lines.text(1), lines.text(2), lines.text(9), lines.count()), ("a", "名前 = 😀x", "", 3));
         assert_eq!(lines.locate(999, 0).line, 3);
+    }
+
+    #[test]
+    fn of_a_long_line_what_is_around_the_place_is_shown() {
+        let source = format!("short\n{}here{}\n", "日".repeat(1_000), "a".repeat(1_000));
+        let lines = Lines::of(&source);
+        let at = source.find("here").unwrap();
+        let shown = lines.shown(&lines.locate(at, at + 4));
+        assert!(
+            shown.len() < 260 && shown.contains("日here") && shown.starts_with('…') && shown.ends_with('…'),
+            "{shown}"
+        );
+        assert_eq!(lines.shown(&lines.locate(0, 1)), "short");
+        assert_eq!((lines.line(0), lines.line(6), lines.line(9_999)), (1, 2, 3));
     }
 }

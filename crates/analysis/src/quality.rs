@@ -8,6 +8,7 @@
 
 mod defects;
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use swc_common::Span;
 use swc_common::comments::{Comment, CommentKind, SingleThreadedComments};
@@ -153,10 +154,15 @@ fn improvements(scores: &CategoryScores) -> Vec<String> {
     .collect()
 }
 
+/// So many defects of one kind are told: they take all that a category has to lose.
+const MOST: usize = 40;
+
 struct Walk<'a> {
     names: &'a Names<'a>,
     lines: &'a Lines<'a>,
     issues: Vec<QualityIssue>,
+    /// How often each suggestion was made.
+    told: FxHashMap<&'static str, usize>,
     /// Loops around what is visited.
     loops: usize,
     deepest_loops: usize,
@@ -174,6 +180,7 @@ impl<'a> Walk<'a> {
             names: subject.names,
             lines: subject.lines,
             issues: Vec::new(),
+            told: FxHashMap::default(),
             loops: 0,
             deepest_loops: 0,
             nesting: 0,
@@ -192,9 +199,16 @@ impl<'a> Walk<'a> {
         description: impl Into<String>,
         suggestion: &'static str,
     ) {
-        let (start, end) = range(span);
-        let line = self.lines.locate(start, end).line;
-        self.issues.push(QualityIssue { category, severity, line, description: description.into(), suggestion });
+        let line = self.lines.line(range(span).0);
+        self.push(QualityIssue { category, severity, line, description: description.into(), suggestion });
+    }
+
+    fn push(&mut self, issue: QualityIssue) {
+        let told = self.told.entry(issue.suggestion).or_insert(0);
+        *told += 1;
+        if *told <= MOST {
+            self.issues.push(issue);
+        }
     }
 
     /// What a category loses: each kind of defect counts fully once, and a little for each further one.
@@ -207,8 +221,12 @@ impl<'a> Walk<'a> {
                 Severity::Medium => 0.3,
                 Severity::High | Severity::Critical => 0.5,
             };
-            loss += if seen.contains(&issue.suggestion) { weight * 0.25 } else { weight };
-            seen.push(issue.suggestion);
+            if seen.contains(&issue.suggestion) {
+                loss += weight * 0.25;
+            } else {
+                loss += weight;
+                seen.push(issue.suggestion);
+            }
         }
         loss
     }
@@ -236,7 +254,7 @@ impl<'a> Walk<'a> {
             let text = subject.lines.text(line);
             // There are no more characters than bytes, and most lines have fewer of these.
             if text.len() > 120 && text.chars().count() > 120 {
-                self.issues.push(QualityIssue {
+                self.push(QualityIssue {
                     category: READABILITY,
                     severity: Severity::Low,
                     line,
@@ -266,8 +284,7 @@ impl<'a> Walk<'a> {
 
     fn function(&mut self, span: Span, body: impl FnOnce(&mut Self)) {
         let (start, end) = range(span);
-        let place = self.lines.locate(start, end);
-        let length = place.end_line - place.line + 1;
+        let length = self.lines.line(end) - self.lines.line(start) + 1;
         if length > 50 {
             let severity = if length > 100 { Severity::High } else { Severity::Medium };
             self.issue(READABILITY, severity, span, format!("a function of {length} lines"), "split the function");

@@ -32,7 +32,7 @@ use crate::facts::Facts;
 use crate::finding::{Finding, RuleId, Severity};
 use crate::names::Names;
 use crate::parse::range;
-use crate::position::Lines;
+use crate::position::{Lines, cut};
 use flow::Flow;
 use uses::Uses;
 
@@ -117,13 +117,14 @@ impl Findings<'_> {
         message: String,
         suggestion: &'static str,
     ) {
+        let message = cut(message);
         // The same thing twice is one finding: what is said once is not worse for being written in two places.
         let mut own = self.found.iter().filter(|finding| finding.rule == self.rule.id);
         if own.clone().count() >= MOST || own.any(|finding| finding.message == message) {
             return;
         }
         let location = self.lines.locate(start, end);
-        let text = self.lines.text(location.line).to_owned();
+        let text = self.lines.shown(&location);
         self.found.push(Finding { rule: self.rule.id, severity, message, suggestion, location, text });
     }
 }

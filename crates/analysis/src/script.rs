@@ -11,8 +11,8 @@ use swc_common::errors::{DiagnosticBuilder, Emitter, Handler};
 use swc_common::sync::Lrc;
 use swc_common::{SourceMap, Span};
 use swc_ecma_ast::{
-    ClassMember, Decl, Decorator, ExportAll, ImportDecl, JSXElement, JSXFragment, ModuleDecl, ModuleItem, NamedExport,
-    Stmt, TsModuleRef,
+    ClassMember, Decl, Decorator, ExportAll, Expr, ImportDecl, JSXElement, JSXFragment, ModuleDecl, ModuleItem,
+    NamedExport, Stmt, TsModuleRef,
 };
 use swc_ecma_parser::TsSyntax;
 use swc_ecma_visit::{Visit, VisitWith};
@@ -20,8 +20,9 @@ use swc_ts_fast_strip::{ErrorCode, Mode, Options, TransformConfig, operate};
 use toolcell_tool::Language;
 
 use crate::error::{Problem, Rejection};
+use crate::folding;
 use crate::imports::{Fate, Imports};
-use crate::parse::{Parsed, parse, problem, range, with_globals};
+use crate::parse::{JSX, PROBLEMS, Parsed, parse, problem, range, with_globals};
 use crate::position::Lines;
 use crate::room::with_room;
 
@@ -89,7 +90,16 @@ pub(crate) fn of(source: &str, parsed: &Parsed) -> Result<Script, Rejection> {
 /// A source that runs here when its types are gone. It holds nothing of the tree, so another thread can finish it.
 pub(crate) enum Untyped<'a> {
     JavaScript(&'a str),
-    TypeScript { source: Cow<'a, str>, compiled: bool },
+    TypeScript { source: Cow<'a, str>, compiled: Compiled },
+}
+
+/// Whether a source may be compiled.
+#[derive(Clone, Copy)]
+pub(crate) struct Compiled {
+    /// It is not too deep.
+    may_be: bool,
+    /// Values that the compiler works out are longer than anybody writes.
+    is_too_long: bool,
 }
 
 impl<'a> Untyped<'a> {
@@ -109,7 +119,9 @@ impl<'a> Untyped<'a> {
             return Err(Rejection::Unsupported(vec![problem(&refused.lines, (0, 0), message)]));
         }
         let source = parsed.imports.blanked(source, &parsed.program);
-        Ok(Self::TypeScript { source, compiled: parsed.depth <= COMPILED_DEPTH })
+        let may_be = parsed.depth <= COMPILED_DEPTH;
+        let compiled = Compiled { may_be, is_too_long: may_be && folding::is_too_long(&parsed.program) };
+        Ok(Self::TypeScript { source, compiled })
     }
 
     /// Takes the types away, or compiles what cannot just be taken away.
@@ -123,9 +135,13 @@ impl<'a> Untyped<'a> {
         };
         let problems = match operated(source, Mode::StripOnly) {
             Ok((code, _)) => return Ok(Script { code, map: None }),
-            Err(problems) if !compiled => return Err(Rejection::Unsupported(problems)),
+            Err(problems) if !compiled.may_be => return Err(Rejection::Unsupported(problems)),
             Err(problems) => problems,
         };
+        if compiled.is_too_long {
+            let message = "texts of an `enum` or a `const` are put together to more than is compiled".to_owned();
+            return Err(Rejection::Unsupported(vec![problem(&Lines::of(source), (0, 0), message)]));
+        }
         let (code, map) = operated(source, Mode::Transform).map_err(Rejection::Unsupported)?;
         let map = map.and_then(|map| swc_sourcemap::SourceMap::from_slice(map.as_bytes()).ok());
         if code.len() > COMPILED_BYTES || map.is_none() {
@@ -157,7 +173,7 @@ fn operated(source: &str, mode: Mode) -> Result<Operated, Vec<Problem>> {
         let lines = Lines::of(source);
         let said = said.lock().map(|said| said.clone()).unwrap_or_default();
         let problems: Vec<Problem> =
-            said.into_iter().map(|(span, message)| problem(&lines, range(span), message)).collect();
+            said.into_iter().take(PROBLEMS).map(|(span, message)| problem(&lines, range(span), message)).collect();
         if problems.is_empty() || !matches!(error.code, ErrorCode::UnsupportedSyntax | ErrorCode::InvalidSyntax) {
             return vec![problem(&lines, (0, 0), error.message)];
         }
@@ -174,7 +190,9 @@ impl Emitter for Said {
     fn emit(&mut self, diagnostic: &mut DiagnosticBuilder<'_>) {
         let span = diagnostic.span.primary_span().unwrap_or_default();
         let message = diagnostic.message.iter().map(|part| part.0.as_str()).collect();
-        if let Ok(mut said) = self.0.lock() {
+        if let Ok(mut said) = self.0.lock()
+            && said.len() < PROBLEMS
+        {
             said.push((span, message));
         }
     }
@@ -188,18 +206,38 @@ struct Refused<'a> {
 }
 
 impl Refused<'_> {
+    /// Whether enough is found: nobody reads more.
+    fn is_done(&self) -> bool {
+        self.problems.len() >= PROBLEMS
+    }
+
     fn refuse(&mut self, span: Span, message: impl Into<String>) {
+        if self.is_done() {
+            return;
+        }
         self.problems.push(problem(&self.lines, range(span), message.into()));
     }
 }
 
 impl Visit for Refused<'_> {
+    fn visit_expr(&mut self, expr: &Expr) {
+        if !self.is_done() {
+            expr.visit_children_with(self);
+        }
+    }
+
+    fn visit_stmt(&mut self, stmt: &Stmt) {
+        if !self.is_done() {
+            stmt.visit_children_with(self);
+        }
+    }
+
     fn visit_jsx_element(&mut self, element: &JSXElement) {
-        self.refuse(element.span, "JSX is not supported: build strings or plain objects instead");
+        self.refuse(element.span, JSX);
     }
 
     fn visit_jsx_fragment(&mut self, fragment: &JSXFragment) {
-        self.refuse(fragment.span, "JSX is not supported: build strings or plain objects instead");
+        self.refuse(fragment.span, JSX);
     }
 
     fn visit_decorator(&mut self, decorator: &Decorator) {
@@ -207,6 +245,9 @@ impl Visit for Refused<'_> {
     }
 
     fn visit_class_member(&mut self, member: &ClassMember) {
+        if self.is_done() {
+            return;
+        }
         if let ClassMember::AutoAccessor(accessor) = member {
             self.refuse(accessor.span, "`accessor` fields are not supported: write a getter and a setter");
         }
@@ -234,6 +275,7 @@ impl Visit for Refused<'_> {
 
     fn visit_module_item(&mut self, item: &ModuleItem) {
         match item {
+            _ if self.is_done() => {}
             ModuleItem::ModuleDecl(ModuleDecl::TsImportEquals(import)) if !import.is_type_only => {
                 if let TsModuleRef::TsExternalModuleRef(module) = &import.module_ref {
                     self.refuse(import.span, import_refused(&module.expr.value.to_string_lossy()));

@@ -21,6 +21,9 @@ const GRACE: Duration = Duration::from_secs(1);
 const BEYOND: usize = 1 << 20;
 /// The most operations that one frame may cancel. A tool cancels what it started, and lets go of what it did not read to its end.
 const MAX_CANCELLED: usize = 1 << 16;
+/// Warnings about parameters and about the result, and what they are long where the result takes all of the output.
+const WARNINGS_LIMIT: usize = 200;
+const WARNINGS_BEYOND: usize = 1 << 10;
 
 /// What came of asking a worker.
 pub(crate) enum Came {
@@ -266,9 +269,14 @@ impl<'a, 'r> Exchange<'a, 'r> {
         };
         // Bytes that are no text become longer when they are made text.
         let console: usize = report.logs.iter().map(|line| line.text.len()).sum();
+        let warnings: usize = report.warnings.iter().map(|it| it.path.len() + it.message.len()).sum();
         let Usage { fuel, load_fuel, .. } = report.usage;
         let fuel_fits = fuel <= budget.fuel && fuel.saturating_add(load_fuel) >= self.fuel_burned;
-        let fits = fuel_fits && output <= budget.output && console <= 3 * (budget.console + 1);
+        let fits = fuel_fits
+            && output <= budget.output
+            && console <= 3 * (budget.console + 1)
+            && warnings <= budget.output + WARNINGS_BEYOND
+            && report.warnings.len() <= WARNINGS_LIMIT;
         if !fits {
             return Err(misfit());
         }

@@ -5,10 +5,19 @@
 use jsonpath_rust::parser::model::JpQuery;
 use jsonpath_rust::parser::parse_json_path;
 use jsonpath_rust::query::js_path_process;
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
 use crate::diff::{same, short};
+
+/// The longest path, in bytes.
+const PATH_LIMIT: usize = 1_000;
+/// How many values are told that something does not hold of.
+const MISSES: usize = 20;
+/// How often a path may look at everything below: each time multiplies what it looks at by the depth of the result.
+const DESCENTS: usize = 2;
+/// The largest regular expression, in bytes when it is compiled.
+const PATTERN_BYTES: usize = 1 << 20;
 
 /// What is said of a part of a result.
 #[derive(Debug, Clone)]
@@ -52,6 +61,7 @@ impl Predicate {
     /// # Errors
     /// The path is none (RFC 9535), or nothing can satisfy the tests: a sentence that says why.
     pub fn new(path: &str, tests: Vec<Test>) -> Result<Self, String> {
+        bounded(path)?;
         let query = parse_json_path(path).map_err(|error| {
             let reason = error.to_string();
             let line = reason.lines().rev().find_map(|line| line.split_once("= ").map(|(_, said)| said.to_owned()));
@@ -87,8 +97,55 @@ impl Predicate {
             let missed = self.tests.iter().filter(|test| !test.holds(value));
             missed.map(|test| format!("`{path}` is {}, which {}", short(value), test.denied()))
         });
-        misses.collect()
+        misses.take(MISSES).collect()
     }
+}
+
+/// Refuses a path whose work does not grow with the result alone.
+fn bounded(path: &str) -> Result<(), String> {
+    if path.len() > PATH_LIMIT {
+        return Err(format!("a JSON path of {} bytes is too long, the limit is {PATH_LIMIT}", path.len()));
+    }
+    let (mut quote, mut depth, mut filter) = (None, 0_usize, None);
+    let (mut descents, mut from_root) = (0, false);
+    let mut signs = path.char_indices();
+    while let Some((at, sign)) = signs.next() {
+        let within = filter.is_some();
+        match (quote, sign) {
+            (Some(_), '\\') => drop(signs.next()),
+            (Some(open), sign) if open == sign => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(sign),
+            (None, '[' | '(') => depth += 1,
+            (None, ']' | ')') => {
+                depth = depth.saturating_sub(1);
+                if filter.is_some_and(|opened| depth < opened) {
+                    (filter, from_root) = (None, false);
+                }
+            }
+            (None, '?') if within => return Err(format!("`{path}` has a filter within a filter: say less at once")),
+            (None, '?') => filter = Some(depth),
+            (None, '$') => from_root = within,
+            (None, '*') if from_root => {
+                return Err(format!("`{path}` looks through the whole result for each value of a filter"));
+            }
+            (None, '.') if path[at..].starts_with("..") => {
+                descents += 1;
+                if within || descents > DESCENTS {
+                    return Err(format!(
+                        "`{path}` looks at everything below too often: `..` is for {DESCENTS} steps outside of filters"
+                    ));
+                }
+            }
+            (None, 'm' | 's') if ["match", "search"].iter().any(|name| path[at..].starts_with(&format!("{name}("))) => {
+                return Err(format!(
+                    "`{path}` matches within the path: select the values, and say what they match by `matches`"
+                ));
+            }
+            (None, _) => {}
+        }
+    }
+    Ok(())
 }
 
 impl Test {
@@ -108,10 +165,12 @@ impl Test {
             },
             "at_least" => Self::AtLeast(number()?),
             "at_most" => Self::AtMost(number()?),
-            "matches" => Self::Matches(Regex::new(text()?).map_err(|error| {
-                let reason = error.to_string();
-                format!("`matches` is no regular expression: {}", reason.lines().last().unwrap_or_default())
-            })?),
+            "matches" => {
+                Self::Matches(RegexBuilder::new(text()?).size_limit(PATTERN_BYTES).build().map_err(|error| {
+                    let reason = error.to_string();
+                    format!("`matches` is no regular expression: {}", reason.lines().last().unwrap_or_default())
+                })?)
+            }
             "contains" => Self::Contains(value),
             "length" => {
                 let length = value.as_u64().and_then(|length| usize::try_from(length).ok());
@@ -275,5 +334,29 @@ mod tests {
             let error = predicate(path, &tests).unwrap_err();
             assert!(error.starts_with(expect), "{tests}: {error}");
         }
+    }
+
+    #[test]
+    fn a_path_whose_work_multiplies_is_refused() {
+        let is = json!({ "is": 1 });
+        for (path, expect) in [
+            ("$..*..*..*", "looks at everything below too often"),
+            ("$[?@..a]", "looks at everything below too often"),
+            ("$[?@.a[?@.b]]", "has a filter within a filter"),
+            ("$.a[?$.b[*] == @.c]", "looks through the whole result"),
+            ("$[?search(@.a, '(((a{100}){100}){100})')]", "matches within the path"),
+        ] {
+            let error = predicate(path, &is).unwrap_err();
+            assert!(error.contains(expect), "{path}: {error}");
+        }
+        assert!(predicate(&format!("$.{}", "a".repeat(1_000)), &is).unwrap_err().contains("is too long"));
+        assert!(predicate("$.a", &json!({ "matches": "((a{1000}){1000}){10}" })).is_err());
+        for path in
+            ["$..a..b", "$.a[?@.b > 1 && $.c == 2].d", "$['a..b..c..d', '?']", "$[?@.a == 'search(']", "$..[?@.b]"]
+        {
+            predicate(path, &is).unwrap();
+        }
+        let many = json!(vec![2; 10_000]);
+        assert_eq!(predicate("$[*]", &is).unwrap().misses(&many).len(), 20);
     }
 }

@@ -27,6 +27,9 @@ use crate::request::{CreateTool, RequestError};
 use crate::toolbox::Toolbox;
 use crate::vet::{VettedTool, vet};
 
+/// The longest description that a factory gives of its tools, in bytes of JSON: several tools, each with its parameters.
+const MANIFEST_LIMIT: usize = 256 * 1024;
+
 /// A tool that was made.
 #[derive(Debug, Clone)]
 pub struct Created {
@@ -161,7 +164,14 @@ impl Toolbox {
                 }));
             }
         };
-        let manifest: Value = serde_json::from_str(kept.manifest().as_str()).unwrap_or_default();
+        let manifest = kept.manifest().as_str();
+        if manifest.len() > MANIFEST_LIMIT {
+            return Err(failed(format!(
+                "it describes its tools in {} bytes, the limit is {MANIFEST_LIMIT}",
+                manifest.len()
+            )));
+        }
+        let manifest: Value = serde_json::from_str(manifest).unwrap_or_default();
         let tools: Vec<&Value> = manifest["tools"].as_array().into_iter().flatten().collect();
         let named = tools.iter().find(|tool| tool["name"] == name.as_str());
         match (tools.as_slice(), named) {

@@ -1,17 +1,20 @@
 //! The parameters that a tool declares, and the check of a call's parameters against them.
 //!
 //! Invariant: [`Args`] passed the schema that made them. What a tool declares is decided when it is declared: a
-//! [`Schema`] contradicts itself nowhere, refers to nothing outside of itself, and takes time and stack to check that
-//! grow with the parameters, not with the ways through the schema.
+//! [`Schema`] contradicts itself nowhere, refers to nothing outside of itself, has patterns that are matched in linear
+//! time, and takes time and stack to check that grow with the parameters, not with the ways through the schema. The work
+//! of a check is counted before it is done, and parameters that would take too much are refused.
 //!
 //! The order is defaults, coercion, validation. So a default is validated like anything else, and what is filled in and
 //! coerced once is left alone the next time.
 
 mod bounds;
 mod contradiction;
+mod cost;
 mod declared;
 mod error;
 mod fill;
+mod pattern;
 mod plan;
 mod problem;
 mod read;
@@ -22,10 +25,12 @@ mod survey;
 #[cfg(test)]
 mod tests;
 mod types;
+mod unique;
 
 use serde_json::{Value, json};
 use toolcell_host::Params;
 
+use cost::STEP_LIMIT;
 use declared::Compiled;
 pub use error::{ParamProblem, ParamsError, SchemaError};
 use fill::{Coercion, FILL_LIMIT, Fill};
@@ -108,7 +113,7 @@ impl Schema {
     ///
     /// # Errors
     /// `parameters-invalid`: a definition that is none or contradicts itself, a reference that leads out of the schema,
-    /// and a schema that could be checked in too many ways.
+    /// a pattern with look-around or a back-reference, and a schema that is too large or could be checked in too many ways.
     ///
     /// # Examples
     /// ```
@@ -166,7 +171,7 @@ impl Schema {
     /// As [`check`](Self::check).
     pub(crate) fn passes(&self, value: &Value) -> Result<(), ParamsError> {
         match &self.declared {
-            Some(declared) if !declared.compiled.validator.is_valid(value) => Err(declared.faults(value)),
+            Some(declared) if !declared.is_valid(value)? => Err(declared.faults(value)),
             _ => Ok(()),
         }
     }
@@ -199,6 +204,14 @@ impl Schema {
         }
     }
 
+    /// The steps that checking parameters takes, if that many may be taken.
+    pub(crate) fn steps(&self, params: &Value) -> Option<u64> {
+        match &self.declared {
+            None => Some(0),
+            Some(declared) => declared.compiled.costs.can_check(params).ok(),
+        }
+    }
+
     /// Checks parameters that are values already, such as those that a gate changed.
     ///
     /// # Errors
@@ -218,12 +231,12 @@ impl Schema {
 impl Declared {
     /// `text` is what the value was read from.
     fn check(&self, mut value: Value, text: Option<Params>) -> Result<Args, ParamsError> {
-        let Compiled { validator, states, .. } = &self.compiled;
+        let states = &self.compiled.states;
         let mut fill = Fill::new(states, Coercion::Lossless);
         fill.value(&mut value, 0).map_err(|_| {
             ParamsError::one("", format!("has so much left out that more than {FILL_LIMIT} bytes were filled in"))
         })?;
-        if !validator.is_valid(&value) {
+        if !self.is_valid(&value)? {
             return Err(self.faults(&value));
         }
         let params = match text {
@@ -233,16 +246,26 @@ impl Declared {
         Ok(Args { params, value: Some(value) })
     }
 
+    /// Whether a value passes, where that can be told with the work that a call is given.
+    fn is_valid(&self, value: &Value) -> Result<bool, ParamsError> {
+        let Compiled { validator, costs, .. } = &self.compiled;
+        costs.can_check(value).map_err(|_| ParamsError::TooMuchWork { limit: STEP_LIMIT })?;
+        Ok(validator.is_valid(value))
+    }
+
     /// What is wrong with a value that does not pass.
     fn faults(&self, value: &Value) -> ParamsError {
-        let Compiled { validator, bounds, .. } = &self.compiled;
+        let Compiled { validator, bounds, costs, .. } = &self.compiled;
         if !bounds.can_list(value) {
             return ParamsError::one(
                 "",
                 "does not match the schema, which refers to itself in too many ways to say where",
             );
         }
-        if read::has_more_values_than(value, LIST_LIMIT) {
+        if read::has_more_values_than(value, LIST_LIMIT) || !costs.can_list(value) {
+            if !costs.can_tell_first() {
+                return ParamsError::one("", "does not match the schema, in more places than can be told");
+            }
             return problem::error(validator.validate(value).err().into_iter(), &self.schema);
         }
         problem::error(validator.iter_errors(value), &self.schema)

@@ -10,7 +10,7 @@ use std::cell::Cell;
 pub(crate) struct Allowance(Cell<u32>);
 
 /// How many steps the patterns of one source may take together: those of more than a dozen as costly as can be.
-const MAX_IN_SOURCE: u32 = 20_000_000;
+const MAX_IN_SOURCE: u32 = 12_000_000;
 
 impl Allowance {
     /// For all patterns of a source.

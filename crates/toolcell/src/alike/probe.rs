@@ -39,6 +39,8 @@ const FUEL: u64 = 50_000_000;
 /// What all calls of a comparison may use, and where the image is slow.
 const ALL_FUEL: u64 = 20_000_000_000;
 const ALL_FUEL_SLOW: u64 = 2_000_000_000;
+/// What a step of a check of parameters counts for.
+const STEP_FUEL: u64 = 50;
 /// The longest input that is looked at, in bytes of JSON: many are kept.
 const LONGEST: usize = 16 * 1024;
 /// How long all of them are together.
@@ -228,11 +230,14 @@ impl Toolbox {
 
     /// What a tool answers; nothing where it does not take the input, or is stopped, or returns what JSON has no word for.
     pub(super) fn answer(&self, probe: &Probe<'_>, input: &Value) -> Result<Option<Answer>, CallError> {
-        let left = probe.left.get();
-        let Ok(args) = probe.schema.check_value(input.clone()) else { return Ok(None) };
+        // Parameters are checked on the host, by what the author of a tool declared: that is paid for as well.
+        let Some(steps) = probe.schema.steps(input) else { return Ok(None) };
+        let left = probe.left.get().saturating_sub(steps.saturating_mul(STEP_FUEL));
+        probe.left.set(left);
         if left < FUEL {
             return Ok(None);
         }
+        let Ok(args) = probe.schema.check_value(input.clone()) else { return Ok(None) };
         let permit = Permit::to_compare(args, Budget { fuel: FUEL, ..Budget::default() });
         let run = Run { operations: &NoOperations, ..Run::default() };
         let spec = probe.tool.spec();

@@ -7,19 +7,23 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::{ValidationError, Validator};
+use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value, json};
 
 use super::bounds::Bounds;
 use super::contradiction;
+use super::cost::Costs;
 use super::error::SchemaError;
 use super::fill::{Coercion, FILL_LIMIT, Fill};
 use super::plan::{Planner, State};
 use super::problem::sentence;
+use super::read;
 use super::survey::{Survey, place};
 use super::types::Types;
-use super::{Parameter, shown};
+use super::{Parameter, pattern, shown, unique};
 
+/// The longest declaration, in bytes of JSON.
+const BYTES_LIMIT: usize = 96 << 10;
 /// The stack on which deep schemas are compiled.
 const STACK: usize = 64 << 20;
 
@@ -29,13 +33,18 @@ pub(super) struct Compiled {
     pub(super) validator: Validator,
     pub(super) states: Vec<State>,
     pub(super) bounds: Bounds,
+    pub(super) costs: Costs,
     pub(super) parameters: Vec<Parameter>,
 }
 
 /// Compiles a normalised schema.
 pub(super) fn compile(schema: &Value) -> Result<Compiled, SchemaError> {
+    if read::is_longer_than(schema, BYTES_LIMIT) {
+        return Err(SchemaError::TooLarge { what: format!("has more than {BYTES_LIMIT} bytes") });
+    }
     let survey = Survey::new(schema)?;
     let bounds = Bounds::of(&survey)?;
+    let costs = Costs::of(&survey)?;
     contradiction::refuse(&survey)?;
     let mut planner = Planner::new(&survey);
     if !planner.accepts(0).meets(Types::OBJECT) {
@@ -44,9 +53,9 @@ pub(super) fn compile(schema: &Value) -> Result<Compiled, SchemaError> {
     }
     planner.state(0)?;
     let validator = build(schema, bounds).map_err(|error| malformed(&survey, &error))?;
-    let states = defaults(&survey, &mut planner, schema, bounds)?;
+    let states = defaults(&survey, &mut planner, schema, (bounds, &costs))?;
     let parameters = parameters(&survey, &mut planner, &states);
-    Ok(Compiled { validator, states, bounds, parameters })
+    Ok(Compiled { validator, states, bounds, costs, parameters })
 }
 
 /// The declaration, closed where the author left it open without saying so: where parameters are declared, others are
@@ -64,7 +73,15 @@ pub(super) fn closed(declared: &Map<String, Value>) -> Value {
 }
 
 fn build(schema: &Value, bounds: Bounds) -> Result<Validator, ValidationError<'static>> {
-    let compile = || jsonschema::options().offline().should_validate_formats(true).build(schema);
+    let patterns = PatternOptions::regex().size_limit(pattern::SIZE_LIMIT * 2);
+    let compile = || {
+        jsonschema::options()
+            .offline()
+            .should_validate_formats(true)
+            .with_pattern_options(patterns)
+            .with_keyword(unique::KEYWORD, unique::keyword)
+            .build(schema)
+    };
     if !bounds.is_deep() {
         return compile();
     }
@@ -102,7 +119,7 @@ fn defaults(
     survey: &Survey<'_>,
     planner: &mut Planner<'_, '_>,
     schema: &Value,
-    bounds: Bounds,
+    (bounds, costs): (Bounds, &Costs),
 ) -> Result<Vec<State>, SchemaError> {
     let mut found = Vec::new();
     for (id, node) in survey.nodes.iter().enumerate() {
@@ -111,28 +128,40 @@ fn defaults(
         }
     }
     let mut states = planner.take_states();
+    for at in 0..states.len() {
+        let fields = &states[at].fields;
+        let defaulted = fields.iter().enumerate().filter(|(_, (_, field))| states[*field].default.is_some());
+        states[at].defaulted = defaulted.map(|(field, _)| field).collect();
+    }
     if found.is_empty() {
         return Ok(states);
     }
     for state in &mut states {
         state.default_size = state.default.as_ref().map_or(0, |default| default.to_string().len());
     }
+    let endless = || SchemaError::Entangled {
+        what: format!("its defaults, filled into each other, are endless or more than {FILL_LIMIT} bytes"),
+    };
     let mut complete = Vec::with_capacity(states.len());
+    let mut room = FILL_LIMIT;
     for (id, state) in states.iter().enumerate() {
         let mut default = state.default.clone();
+        let mut size = 0;
         if let Some(default) = &mut default {
-            Fill::new(&states, Coercion::None).value(default, id).map_err(|_| SchemaError::Entangled {
-                what: format!("its defaults, filled into each other, are endless or more than {FILL_LIMIT} bytes"),
-            })?;
+            Fill::new(&states, Coercion::None).value(default, id).map_err(|_| endless())?;
+            size = default.to_string().len();
+            room = room.checked_sub(size).ok_or_else(endless)?;
         }
-        complete.push(default);
+        complete.push((default, size));
     }
-    for (state, default) in states.iter_mut().zip(complete) {
-        state.default_size = default.as_ref().map_or(0, |default| default.to_string().len());
-        state.default = default;
+    for (state, (default, size)) in states.iter_mut().zip(complete) {
+        (state.default, state.default_size) = (default, size);
     }
     let each: Vec<(usize, &Value)> =
         found.iter().filter_map(|(id, state)| Some((*id, states[*state].default.as_ref()?))).collect();
+    costs.can_check_each(&each).map_err(|_| SchemaError::Entangled {
+        what: "its defaults take more work to check than the parameters of a call may".to_owned(),
+    })?;
     pass(survey, schema, bounds, &each)?;
     Ok(states)
 }

@@ -40,6 +40,22 @@ pub enum SchemaError {
         /// The reference, in backticks.
         reference: String,
     },
+    /// A pattern that cannot be matched in bounded time, or is none.
+    #[error("{at} has the pattern {pattern}, which {what}")]
+    Pattern {
+        /// The parameter, in backticks, or `the declaration`.
+        at: String,
+        /// The pattern, in backticks, cut where it is long.
+        pattern: String,
+        /// What is wrong with it, and what to write in its place.
+        what: String,
+    },
+    /// It is larger than a declaration may be.
+    #[error("the declaration {what}")]
+    TooLarge {
+        /// What there is too much of, and the limit.
+        what: String,
+    },
     /// Checking parameters against it could take longer than anybody waits.
     #[error("the declaration is too entangled: {what}")]
     Entangled {
@@ -65,6 +81,10 @@ impl SchemaError {
             }
             Self::Contradiction { .. } => "change one of the two, so that there are values that pass",
             Self::Reference { .. } => "copy what it refers to into `$defs`, and refer to it as `#/$defs/name`",
+            Self::Pattern { .. } => {
+                "write it without look-around and back-references, or leave it out and check the value in `execute`"
+            }
+            Self::TooLarge { .. } => "declare less: what a schema does not say, `execute` can check",
             Self::Entangled { .. } => "write out what is referred to, or declare less",
         }
     }
@@ -73,7 +93,7 @@ impl SchemaError {
 /// One fault of the parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParamProblem {
-    /// Where, as a JSON Pointer (RFC 6901); empty for the parameters as a whole.
+    /// Where, as a JSON Pointer (RFC 6901); empty for the parameters as a whole. A long one is cut, and ends with `…`.
     pub path: String,
     /// What is wrong there: a clause whose subject is the place, such as `is 11, the maximum is 10`.
     pub message: String,
@@ -88,6 +108,12 @@ pub enum ParamsError {
     Missing {
         /// Their names; a JSON Pointer for what is missing deeper inside.
         names: Vec<String>,
+    },
+    /// Checking them against what the tool declares takes more work than a call is given.
+    #[error("the parameters are invalid: {}", self.detail())]
+    TooMuchWork {
+        /// How many steps a check may take; a step looks at one value with one schema.
+        limit: u64,
     },
     /// They are not what the tool declares.
     #[error("the parameters are invalid: {}", self.detail())]
@@ -110,7 +136,7 @@ impl ParamsError {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Missing { .. } => "parameters-missing",
-            Self::Invalid { .. } => "parameters-invalid",
+            Self::TooMuchWork { .. } | Self::Invalid { .. } => "parameters-invalid",
         }
     }
 
@@ -119,6 +145,9 @@ impl ParamsError {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Missing { .. } => "call the tool again with these as well",
+            Self::TooMuchWork { .. } => {
+                "send less at once, or declare the parameters with fewer alternatives and simpler patterns"
+            }
             Self::Invalid { .. } => "change what is named, and call the tool again",
         }
     }
@@ -128,6 +157,9 @@ impl ParamsError {
     pub fn detail(&self) -> String {
         match self {
             Self::Missing { names } => shown::names(names.iter().map(String::as_str)),
+            Self::TooMuchWork { limit } => {
+                format!("checking them against what is declared takes more than {limit} steps")
+            }
             Self::Invalid { problems, more } => {
                 let mut detail = String::new();
                 for (at, ParamProblem { path, message }) in problems.iter().enumerate() {

@@ -8,7 +8,7 @@ use super::plan::State;
 use super::scalar;
 
 /// How much is filled in at most, in bytes of JSON: a default may stand in each item of a long list.
-pub(super) const FILL_LIMIT: usize = 16 << 20;
+pub(super) const FILL_LIMIT: usize = 4 << 20;
 /// How deep defaults are filled into defaults.
 const DEPTH_LIMIT: usize = 32;
 
@@ -64,19 +64,19 @@ impl<'p> Fill<'p> {
     fn parts(&mut self, value: &mut Value, state: &'p State) -> Result<(), TooMuch> {
         match value {
             Value::Object(fields) => {
-                for (name, field) in &state.fields {
-                    match fields.get_mut(name) {
-                        Some(value) => self.value(value, *field)?,
-                        None => {
-                            if let Some(default) = self.default(*field)? {
-                                fields.insert(name.clone(), default);
-                            }
-                        }
+                for (name, value) in fields.iter_mut() {
+                    let declared = state.names.get(name).map(|at| state.fields[*at].1);
+                    if let Some(field) = declared.or(state.others) {
+                        self.value(value, field)?;
                     }
                 }
-                if let Some(others) = state.others {
-                    let others_in = fields.iter_mut().filter(|(name, _)| !state.names.contains(*name));
-                    others_in.map(|(_, value)| value).try_for_each(|value| self.value(value, others))?;
+                for at in &state.defaulted {
+                    let (name, field) = &state.fields[*at];
+                    if !fields.contains_key(name)
+                        && let Some(default) = self.default(*field)?
+                    {
+                        fields.insert(name.clone(), default);
+                    }
                 }
             }
             Value::Array(items) => {

@@ -29,8 +29,10 @@ pub(super) struct State {
     pub(super) default_size: usize,
     /// The states of its properties, by name, in the order declared.
     pub(super) fields: Vec<(String, usize)>,
-    /// The names of its properties; empty unless the others have a state.
-    pub(super) names: HashSet<String>,
+    /// Where each property stands among them.
+    pub(super) names: HashMap<String, usize>,
+    /// Those of them that have a default.
+    pub(super) defaulted: Vec<usize>,
     /// The state of the properties that are not declared.
     pub(super) others: Option<usize>,
     /// The states of its first items.
@@ -167,19 +169,22 @@ impl<'s, 'a> Planner<'s, 'a> {
         let survey = self.survey;
         let closure = self.closure(set, Types::OBJECT);
         let declared = |id: &usize| survey.nodes[*id].schema.get("properties").and_then(Value::as_object);
-        let mut seen = HashSet::new();
         for name in closure.iter().filter_map(declared).flat_map(|properties| properties.keys()) {
-            if !seen.insert(name.as_str()) {
+            if state.names.contains_key(name) {
                 continue;
             }
+            state.names.insert(name.clone(), state.fields.len());
             let path = format!("/properties/{}", escaped(name));
+            self.work += closure.len();
+            if self.work > WORK_LIMIT {
+                return;
+            }
             let field = closure.iter().filter_map(|id| survey.under(*id, &path).or_else(|| others(survey, *id)));
             state.fields.push((name.clone(), self.intern(field.collect())));
         }
         let others: Vec<usize> = closure.iter().filter_map(|id| others(survey, *id)).collect();
         if !others.is_empty() {
             state.others = Some(self.intern(others));
-            state.names = seen.into_iter().map(str::to_owned).collect();
         }
     }
 

@@ -12,9 +12,14 @@ use super::error::{ParamProblem, ParamsError};
 use super::shown;
 use super::survey::escaped;
 use super::types::Types;
+use super::unique;
 
 /// How many faults are told.
 const SHOWN_LIMIT: usize = 20;
+/// How many names of missing parameters are kept.
+const MISSING_LIMIT: usize = 1_000;
+/// The longest path that is kept, in characters.
+const PATH_LIMIT: usize = 1_000;
 /// How many branches of an alternative are told.
 const BRANCH_LIMIT: usize = 4;
 
@@ -26,8 +31,8 @@ pub(super) fn error<'e>(errors: impl Iterator<Item = ValidationError<'e>>, schem
     for error in errors {
         match error.kind() {
             Kind::Required { property } => {
-                let name = name(&error, property);
-                if seen.insert(name.clone()) {
+                let name = kept(&name(&error, property));
+                if missing.len() < MISSING_LIMIT && seen.insert(name.clone()) {
                     missing.push(name);
                 }
             }
@@ -68,7 +73,8 @@ fn count(error: &ValidationError<'_>) -> usize {
 /// The faults that one finding stands for, as many as there is room for: to look for what was meant takes time.
 fn problems_of(error: &ValidationError<'_>, schema: &Value, room: usize) -> Vec<ParamProblem> {
     let path = error.instance_path().as_str();
-    let inside = |name: &str, message: String| ParamProblem { path: format!("{path}/{}", escaped(name)), message };
+    let inside =
+        |name: &str, message: String| ParamProblem { path: kept(&format!("{path}/{}", escaped(name))), message };
     match error.kind() {
         _ if room == 0 => Vec::new(),
         Kind::Required { property } => {
@@ -80,7 +86,15 @@ fn problems_of(error: &ValidationError<'_>, schema: &Value, room: usize) -> Vec<
             let message = |name: &str| undeclared(name, &declared);
             unexpected.iter().take(room).map(|name| inside(name, message(name))).collect()
         }
-        _ => vec![ParamProblem { path: path.to_owned(), message: sentence(error) }],
+        _ => vec![ParamProblem { path: kept(path), message: sentence(error) }],
+    }
+}
+
+/// A path, cut where it is longer than any that leads somewhere.
+fn kept(path: &str) -> String {
+    match path.char_indices().nth(PATH_LIMIT) {
+        Some((end, _)) => format!("{}…", &path[..end]),
+        None => path.to_owned(),
     }
 }
 
@@ -151,6 +165,9 @@ pub(super) fn sentence(error: &ValidationError<'_>) -> String {
             format!("has {}, not declared", shown::names(unexpected.iter().map(String::as_str)))
         }
         Kind::Referencing(_) => "is declared by a reference that leads nowhere".to_owned(),
+        Kind::Custom { keyword, .. } if keyword == unique::KEYWORD => {
+            format!("{}, and two are the same", length())
+        }
         Kind::Custom { message, .. } => message.clone(),
     }
 }

@@ -3,6 +3,8 @@
 //! Invariant: what cannot be a value is refused with its place. JavaScript reads numbers that overflow, halves of
 //! surrogate pairs and any depth; to check such a text against a declaration would be to check another one.
 
+use std::io;
+
 use serde_json::Value;
 use toolcell_host::Params;
 
@@ -32,6 +34,25 @@ pub(super) fn bounded(value: &Value) -> Result<(), ParamsError> {
 pub(super) fn params(value: &Value) -> Result<Params, ParamsError> {
     let text = serde_json::to_string(value).map_err(|error| ParamsError::one("", format!("has no text: {error}")))?;
     Params::parse(text).map_err(|error| ParamsError::one("", format!("has no text: {error}")))
+}
+
+/// Whether a value has more bytes of JSON than this.
+pub(super) fn is_longer_than(value: &Value, limit: usize) -> bool {
+    serde_json::to_writer(Room(limit), value).is_err()
+}
+
+/// Takes so many bytes, and then fails.
+struct Room(usize);
+
+impl io::Write for Room {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::WriteZero)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Whether there are more values in one than this.

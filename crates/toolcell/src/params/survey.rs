@@ -15,6 +15,10 @@ use super::shown;
 
 /// How deep schemas may be nested.
 const NESTING_LIMIT: usize = 64;
+/// The most schemas in a declaration.
+const SCHEMA_LIMIT: usize = 2_000;
+/// The length of the paths of all schemas together, in bytes.
+const PATHS_LIMIT: usize = 1 << 20;
 
 /// Keywords with one schema for the value itself.
 const IN_PLACE: [&str; 4] = ["not", "if", "then", "else"];
@@ -65,14 +69,24 @@ impl<'a> Survey<'a> {
     pub(super) fn new(root: &'a Value) -> Result<Self, SchemaError> {
         let mut survey = Self { nodes: Vec::new(), index: HashMap::new() };
         let mut open = vec![(None, Relation::Definition, String::new(), root, 0)];
+        let mut paths = 0;
         while let Some((parent, relation, pointer, schema, depth)) = open.pop() {
             if depth > NESTING_LIMIT {
                 let what = format!("its schemas are nested more than {NESTING_LIMIT} deep");
                 return Err(SchemaError::Entangled { what });
             }
+            paths += pointer.len();
+            if paths > PATHS_LIMIT {
+                let what =
+                    format!("has schemas under names that are too long: {PATHS_LIMIT} bytes of paths is the limit");
+                return Err(SchemaError::TooLarge { what });
+            }
             let id = survey.add(parent, relation, pointer, schema);
             let Some(keywords) = schema.as_object() else { continue };
             let mut found = children(keywords);
+            if survey.nodes.len() + open.len() + found.len() > SCHEMA_LIMIT {
+                return Err(SchemaError::TooLarge { what: format!("has more than {SCHEMA_LIMIT} schemas") });
+            }
             found.reverse();
             for (relation, path, child) in found {
                 open.push((Some(id), relation, format!("{}{path}", survey.nodes[id].pointer), child, depth + 1));

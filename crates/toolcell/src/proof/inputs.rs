@@ -21,6 +21,11 @@ use super::{samples, strings};
 const DEPTH: usize = 5;
 /// How many items a list has at most, by how deep it is.
 const LONGEST_LISTS: [usize; 5] = [60, 60, 8, 3, 2];
+/// How many items the lists inside of each other have together, and how long the texts in them are.
+const ALL_ITEMS: usize = 4_000;
+const ALL_TEXTS: usize = 100_000;
+/// A text may be as long as this wherever it stands.
+const SHORT_TEXT: usize = 100;
 /// How many values a schema is taken to have.
 const ROOM: usize = 400;
 /// How many items a list has where nothing is said.
@@ -56,6 +61,8 @@ pub(crate) struct Inputs<'a> {
     manner: Manner,
     /// How many more values are looked at.
     room: Cell<usize>,
+    /// How often the value that is looked at stands in one input: the lengths of the lists around it, multiplied.
+    times: Cell<usize>,
 }
 
 /// One of several; there is at least one.
@@ -71,7 +78,7 @@ impl<'a> Inputs<'a> {
         dictionary: &'a Dictionary,
         manner: Manner,
     ) -> Self {
-        Self { schema, examples, dictionary, manner, room: Cell::new(ROOM) }
+        Self { schema, examples, dictionary, manner, room: Cell::new(ROOM), times: Cell::new(1) }
     }
 
     /// Parameters: made anew, or an example with some of its fields made anew.
@@ -128,7 +135,7 @@ impl<'a> Inputs<'a> {
                 let is_counted = self.manner == Manner::Ordinary && samples::is_counted(hint.name);
                 numbers(schema, seen, kind == "integer" || is_counted, self.manner)
             }
-            "string" => strings::texts(schema, seen, &self.dictionary.texts, hint, self.manner),
+            "string" => strings::texts(schema, seen, &self.dictionary.texts, (hint, self.manner), self.longest_text()),
             "array" => self.list(schema, seen, hint, depth),
             "object" => self.object(schema, seen, hint, depth),
             _ => Just(Value::Null).boxed(),
@@ -156,7 +163,7 @@ impl<'a> Inputs<'a> {
         if samples::is_number(hint.name) && (is_field || self.dictionary.fields.is_empty()) {
             return numbers;
         }
-        let texts = strings::texts(&Value::Null, &[], &self.dictionary.texts, hint, ordinary);
+        let texts = strings::texts(&Value::Null, &[], &self.dictionary.texts, (hint, ordinary), self.longest_text());
         if is_field && samples::is_text(hint.name) {
             return texts;
         }
@@ -187,10 +194,16 @@ impl<'a> Inputs<'a> {
         any_of(choices)
     }
 
+    /// How long a text may be where it stands.
+    fn longest_text(&self) -> usize {
+        (ALL_TEXTS / self.times.get()).max(SHORT_TEXT)
+    }
+
     fn list(&self, schema: &Value, seen: &[&Value], hint: Hint<'_>, depth: usize) -> BoxedStrategy<Value> {
         let inside: Vec<&Value> = seen.iter().filter_map(|value| value.as_array()).flatten().collect();
         // Lists in lists are short: what is declared beyond that is made too short, and refused by its schema.
-        let longest = LONGEST_LISTS[depth.min(LONGEST_LISTS.len() - 1)];
+        let times = self.times.get();
+        let longest = LONGEST_LISTS[depth.min(LONGEST_LISTS.len() - 1)].min((ALL_ITEMS / times).max(1));
         let least = size(schema, "minItems").unwrap_or(0).min(longest);
         let most = size(schema, "maxItems").unwrap_or(least.max(ITEMS)).clamp(least, longest.max(least));
         if depth >= DEPTH {
@@ -208,7 +221,9 @@ impl<'a> Inputs<'a> {
             });
             return any_of(turns.chain(same).collect());
         }
+        self.times.set(times.saturating_mul(most.min(least + 40).max(1)));
         let item = self.value(&schema["items"], &inside, hint, depth + 1);
+        self.times.set(times);
         let few = proptest::collection::vec(item.clone(), least..=most.min(least + ITEMS));
         // The same again and again, and many of them, are borders of lists.
         let same = (item.clone(), least.max(2)..=most.max(2)).prop_map(|(item, count)| vec![item; count.min(40)]);
@@ -262,7 +277,8 @@ impl<'a> Inputs<'a> {
                 // Most maps are from names to numbers, or to texts.
                 let known = json!({ "minimum": 0, "maximum": 1000 });
                 each.push((3, numbers(&known, &[], false, self.manner)));
-                each.push((2, strings::texts(&Value::Null, &[], &self.dictionary.texts, hint, self.manner)));
+                let (words, longest) = (&self.dictionary.texts, self.longest_text());
+                each.push((2, strings::texts(&Value::Null, &[], words, (hint, self.manner), longest)));
             }
             let map = |(often, value)| {
                 let pairs = proptest::collection::vec((strings::names(&words, hint, self.manner), value), 0..4);

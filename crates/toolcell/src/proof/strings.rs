@@ -77,15 +77,16 @@ pub(super) fn texts(
     schema: &Value,
     seen: &[&Value],
     words: &[String],
-    hint: Hint<'_>,
-    manner: Manner,
+    (hint, manner): (Hint<'_>, Manner),
+    longest: usize,
 ) -> BoxedStrategy<Value> {
+    let longest = longest.min(LONGEST);
     let seen: Vec<String> = seen.iter().filter_map(|value| value.as_str().map(str::to_owned)).collect();
-    let pattern = schema["pattern"].as_str().and_then(matching);
+    let pattern = schema["pattern"].as_str().and_then(|pattern| matching(pattern, longest));
     let format = schema["format"].as_str().and_then(|format| FORMATS.iter().find(|(known, _)| *known == format));
     let shaped = pattern.or_else(|| format.and_then(|(_, pattern)| string_regex(pattern).ok()).map(Strategy::boxed));
     let is_shaped = shaped.is_some();
-    let (least, most) = (length(schema, "minLength").unwrap_or(0).min(LONGEST), length(schema, "maxLength"));
+    let (least, most) = (length(schema, "minLength").unwrap_or(0).min(longest), length(schema, "maxLength"));
     let mut choices: Vec<Choice<String>> = shaped.into_iter().map(|shaped| (6, shaped)).collect();
     if !is_shaped {
         choices.push((if manner == Manner::Ordinary { 10 } else { 3 }, samples::texts(hint)));
@@ -93,7 +94,7 @@ pub(super) fn texts(
             choices.push((2, vec(select(words.to_vec()), 1..4).prop_map(|some| some.concat()).boxed()));
         }
         if manner == Manner::Hostile {
-            choices.extend(hostile(&seen, words, most));
+            choices.extend(hostile(&seen, words, most, longest));
         }
     }
     if !seen.is_empty() {
@@ -104,10 +105,10 @@ pub(super) fn texts(
 }
 
 /// Texts at the borders, of any sign, and long ones.
-fn hostile(seen: &[String], words: &[String], most: Option<usize>) -> Vec<Choice<String>> {
+fn hostile(seen: &[String], words: &[String], most: Option<usize>, longest: usize) -> Vec<Choice<String>> {
     let signs = seen.iter().flat_map(|text| text.chars()).map(String::from);
     let pool: Vec<String> = signs.chain(words.iter().cloned()).chain(BORDERS.map(str::to_owned)).collect();
-    let lengths: Vec<usize> = LONG.into_iter().chain(most.map(|most| most.min(LONGEST))).collect();
+    let lengths: Vec<usize> = LONG.into_iter().chain(most).map(|most| most.min(longest)).collect();
     vec![
         (3, select(BORDERS.as_slice()).prop_map(str::to_owned).boxed()),
         (2, "\\PC{0,12}".boxed()),
@@ -139,10 +140,10 @@ fn length(schema: &Value, key: &str) -> Option<usize> {
 }
 
 /// Texts that match a pattern of a schema, which need not match all of a text.
-fn matching(pattern: &str) -> Option<BoxedStrategy<String>> {
+fn matching(pattern: &str, most: usize) -> Option<BoxedStrategy<String>> {
     let inner = pattern.strip_prefix('^').unwrap_or(pattern);
     let inner = inner.strip_suffix('$').filter(|inner| !inner.ends_with('\\')).unwrap_or(inner);
-    if longest(inner) > LONGEST as u64 {
+    if longest(inner) > most as u64 {
         return None;
     }
     string_regex(inner).ok().map(Strategy::boxed)
@@ -243,8 +244,9 @@ mod tests {
 
     #[test]
     fn patterns_of_endless_texts_are_passed_over() {
-        let check =
-            |pattern: &str, may_be_made: bool| assert_eq!(matching(pattern).is_some(), may_be_made, "{pattern}");
+        let check = |pattern: &str, may_be_made: bool| {
+            assert_eq!(matching(pattern, LONGEST).is_some(), may_be_made, "{pattern}")
+        };
         check("^[A-Z]{2}[0-9]{4,8}$", true);
         check("^[a-z]+@[a-z]+(\\.[a-z]+){1,3}$", true);
         check("^\\d{3}-\\d{4}$", true);

@@ -92,7 +92,7 @@ fn each_keyword_says_what_it_asks_for() {
     );
     let both = json!({ "oneOf": [{ "minimum": 1 }, { "minimum": 2 }] });
     fails(&n(both), r#"{"n":3}"#, "/n is 3, which is more than one of the alternatives at once");
-    let ways = json!({ "pattern": "^(?=(a+)+$)(?=(a|aa)+b)" });
+    let ways = json!({ "pattern": "^(a+)+(a|aa)+b" });
     let slow = format!(r#"{{"n":"{}"}}"#, "a".repeat(64));
     assert!(checked(&object(&n(ways)), &slow).starts_with("parameters-invalid"));
 }
@@ -266,7 +266,7 @@ fn a_schema_of_many_ways_costs_no_time() {
         "$defs".to_owned(),
         json!({ "a": { "default": {}, "type": "object", "properties": { "a": { "$ref": "#/$defs/a" } } } }),
     );
-    entangled(&Value::Object(endless), "its defaults, filled into each other, are endless or more than 16777216 bytes");
+    entangled(&Value::Object(endless), "its defaults, filled into each other, are endless or more than 4194304 bytes");
     let chain = (0..600)
         .map(|at| (format!("d{at}"), json!({ "properties": { "a": { "$ref": format!("#/$defs/d{}", at + 1) } } })));
     let mut chain: Map<_, _> = chain.collect();
@@ -322,4 +322,188 @@ fn a_schema_that_is_just_not_too_deep_needs_no_more_stack_than_threads_have() {
             std::thread::Builder::new().stack_size(1 << 20).spawn_scoped(scope, check_on_it).unwrap().join().unwrap();
         });
     }
+}
+
+#[test]
+fn a_pattern_with_look_around_or_a_back_reference_is_refused_at_creation() {
+    let refused = |schema: &Value, expect: &str| {
+        let error = Schema::compile(schema).unwrap_err();
+        assert_eq!((error.code(), error.to_string().as_str()), ("parameters-invalid", expect));
+        assert!(error.hint().contains("without look-around"), "{}", error.hint());
+    };
+    let ahead = "looks ahead (`(?=`), which takes no bounded time: write several patterns under `allOf`";
+    refused(
+        &object(&json!({ "a": { "type": "string", "pattern": "(?=.*b)(?=.*c)x" } })),
+        &format!("`a` has the pattern `(?=.*b)(?=.*c)x`, which {ahead}"),
+    );
+    refused(
+        &object(&json!({ "a": { "items": { "properties": { "b": { "pattern": r"^(a+)+\1b$" } } } } })),
+        r"`/properties/a/items/properties/b` has the pattern `^(a+)+\1b$`, which refers back to a group (`\1`), which takes no bounded time: list what is allowed with `enum` or `anyOf`, or check it in `execute`",
+    );
+    refused(
+        &json!({ "type": "object", "patternProperties": { "(?=x)": {} } }),
+        &format!("the declaration has the pattern `(?=x)`, which {ahead}"),
+    );
+    refused(
+        &json!({ "type": "object", "propertyNames": { "pattern": "(?=x)" } }),
+        &format!("`/propertyNames` has the pattern `(?=x)`, which {ahead}"),
+    );
+    let value = Schema::of_value("result", &json!({ "pattern": "(?<!a)b" })).unwrap_err();
+    assert!(value.to_string().starts_with("`result` has the pattern `(?<!a)b`, which looks behind"), "{value}");
+    let many: Map<_, _> = (0..101).map(|at| (format!("^p{at}"), json!({}))).collect();
+    let error = Schema::compile(&json!({ "type": "object", "patternProperties": many })).unwrap_err();
+    assert_eq!(error.to_string(), "the declaration has more than 100 patterns");
+}
+
+#[test]
+fn patterns_keep_the_meaning_that_they_have_in_javascript() {
+    let matches = |pattern: &str, text: &str, expect: bool| {
+        let schema = Schema::compile(&object(&json!({ "a": { "type": "string", "pattern": pattern } }))).unwrap();
+        assert_eq!(schema.check_value(json!({ "a": text })).is_ok(), expect, "{pattern} {text}");
+    };
+    for (pattern, text, expect) in [
+        (r"^\d+$", "12", true),
+        (r"^\d+$", "１２", false),
+        (r"^\w+$", "é", false),
+        (r"^\s$", "\u{3000}", true),
+        (r"^\S+$", "a b", false),
+        ("b", "abc", true),
+        ("^(?<year>[0-9]{4})-(?:0[1-9]|1[0-2])$", "2024-02", true),
+        (r"^\/a\-b\.c$", "/a-b.c", true),
+        (r"^\cA$", "\u{1}", true),
+        (r"^\u00e9$", "é", true),
+        (r"^\p{L}+$", "日本", true),
+        ("^[a-z&&^b]+$", "d", true),
+        ("^.$", "😀", true),
+    ] {
+        matches(pattern, text, expect);
+    }
+}
+
+#[test]
+fn a_declaration_is_measured_before_it_is_compiled() {
+    let too_large = |schema: &Value, expect: &str| {
+        assert_eq!(Schema::compile(schema).unwrap_err().to_string(), format!("the declaration {expect}"));
+    };
+    let wide: Map<_, _> = (0..60_000).map(|at| (format!("p{at}"), json!({ "type": "string" }))).collect();
+    too_large(&object(&Value::Object(wide)), "has more than 98304 bytes");
+    let wide: Map<_, _> = (0..3_000).map(|at| (format!("p{at}"), json!({}))).collect();
+    too_large(&object(&Value::Object(wide)), "has more than 2000 schemas");
+    let inner: Map<_, _> = (0..1_000).map(|at| (format!("p{at}"), json!({}))).collect();
+    let long = object(&json!({ ("x".repeat(30_000)): { "properties": inner } }));
+    too_large(&long, "has schemas under names that are too long: 1048576 bytes of paths is the limit");
+    let doubling = (0..30).map(|at| {
+        let next = format!("#/$defs/d{}", at + 1);
+        let field = json!({ "$ref": next });
+        (format!("d{at}"), json!({ "type": "object", "default": {}, "properties": { "a": field, "b": field } }))
+    });
+    let mut doubling: Map<_, _> = doubling.collect();
+    doubling.insert("d30".to_owned(), json!({ "default": "x".repeat(1_000) }));
+    let schema = json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": doubling });
+    let error = Schema::compile(&schema).unwrap_err().to_string();
+    assert!(error.ends_with("filled into each other, are endless or more than 4194304 bytes"), "{error}");
+}
+
+/// Schemas, each with the parameters that it takes longest for.
+fn worst() -> Vec<(&'static str, Value, Value)> {
+    let text = "a".repeat(1 << 20);
+    let many = |item: Value, bytes: usize| vec![item.clone(); bytes / (item.to_string().len() + 1)];
+    let keys = |count: usize| (0..count).map(|at| (format!("key{at:05}"), json!(1))).collect::<Map<_, _>>();
+    let patterns: Map<_, _> = (0..100).map(|at| (format!("^(a|b)*a(a|b){{9}}{at}$"), json!({}))).collect();
+    let branches: Vec<Value> = (0..1_000).map(|at| json!({ "properties": { "a": { "const": at } } })).collect();
+    let shapes = (0..30_000_u32).map(|at| {
+        (0..15).fold(json!([]), |inner, bit| if at >> bit & 1 == 1 { json!([inner, []]) } else { json!([[], inner]) })
+    });
+    let nested = (0..20).fold(
+        json!({ "type": "number" }),
+        |inner, _| json!({ "allOf": [{ "properties": { "a": inner } }], "unevaluatedProperties": false }),
+    );
+    let deep = (0..20).fold(json!(1), |inner, _| json!({ "a": inner }));
+    let mut nested = nested;
+    nested["type"] = json!("object");
+    vec![
+        (
+            "a pattern that no small automaton has",
+            object(&json!({ "a": { "pattern": "(a|b)*a(a|b){200}c" } })),
+            json!({ "a": text }),
+        ),
+        ("a word boundary", object(&json!({ "a": { "pattern": r"\bx+y\b" } })), json!({ "a": "é ".repeat(300_000) })),
+        (
+            "patterns of names",
+            json!({ "type": "object", "patternProperties": patterns, "additionalProperties": false }),
+            Value::Object(keys(40_000)),
+        ),
+        (
+            "one of the items",
+            object(&json!({ "a": { "contains": { "pattern": "(a|b)*a(a|b){60}c" } } })),
+            json!({ "a": many(json!("ab".repeat(500)), 1 << 20) }),
+        ),
+        (
+            "a thousand branches",
+            object(&json!({ "a": { "items": { "anyOf": branches } } })),
+            json!({ "a": many(json!({ "a": "x" }), 1 << 20) }),
+        ),
+        (
+            "lists of lists",
+            object(&json!({ "a": { "uniqueItems": true } })),
+            json!({ "a": shapes.collect::<Vec<_>>() }),
+        ),
+        ("what is not evaluated", nested, deep),
+        (
+            "a text that is read as a pattern",
+            object(&json!({ "a": { "format": "regex" } })),
+            json!({ "a": r"\cA".repeat(100_000) }),
+        ),
+        (
+            "values that are listed",
+            object(&json!({ "a": { "items": { "enum": (0..4_000).map(|at| json!([at])).collect::<Vec<_>>() } } })),
+            json!({ "a": many(json!([-1]), 1 << 20) }),
+        ),
+        (
+            "formats",
+            object(&json!({ "a": { "format": "uri" }, "b": { "format": "email" }, "c": { "format": "hostname" } })),
+            json!({ "a": format!("http://{text}"), "b": format!("{text}@x"), "c": text }),
+        ),
+        (
+            "names",
+            json!({ "type": "object", "propertyNames": { "pattern": "(a|b)*a(a|b){60}c" } }),
+            Value::Object(keys(60_000)),
+        ),
+    ]
+}
+
+#[test]
+fn no_parameters_take_more_work_than_a_call_is_given() {
+    for (name, schema, params) in worst() {
+        let schema = Schema::compile(&schema).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let before = cpu();
+        let checked = schema.check_value(params);
+        let took = cpu() - before;
+        let said = checked.map_or_else(|error| error.to_string(), |_| "passes".to_owned());
+        assert!(said.len() < 2_000, "{name}: {said}");
+        // Ten times what an optimised build has, which has 100 ms.
+        assert!(took < std::time::Duration::from_secs(2), "{name}: {took:?}, {said}");
+    }
+}
+
+/// The time that this thread had of a processor: other tests run at the same time.
+fn cpu() -> std::time::Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    std::time::Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap())
+}
+
+#[test]
+fn too_much_work_is_told_with_what_to_do() {
+    let schema = object(&json!({ "a": { "pattern": "(a|b)*a(a|b){60}c" } }));
+    let schema = Schema::compile(&schema).unwrap();
+    let error = schema.check_value(json!({ "a": "ab".repeat(1 << 19) })).unwrap_err();
+    assert_eq!(error, ParamsError::TooMuchWork { limit: 4_000_000 });
+    assert_eq!((error.code(), error.hint().is_empty()), ("parameters-invalid", false));
+    assert!(error.to_string().ends_with("checking them against what is declared takes more than 4000000 steps"));
+    schema.check_value(json!({ "a": "ab".repeat(100) })).unwrap_err();
+    let long = "k".repeat(300_000);
+    let closed = json!({ "type": "object", "properties": { "a": {} }, "additionalProperties": { "type": "number" } });
+    let error = Schema::compile(&closed).unwrap().check_value(json!({ (long): vec!["x"; 10] })).unwrap_err();
+    let ParamsError::Invalid { problems, .. } = &error else { panic!("{error}") };
+    assert!(problems[0].path.len() < 1_010 && problems[0].path.ends_with('…'));
 }

@@ -1,0 +1,344 @@
+//! The worst texts that a model, a tool or a tenant hands in, each to a process with a limit of CPU time and of memory.
+//!
+//! `docs/bounds.md` says what bounds each of them. A limit here is ten times what an optimised build needs, because tests
+//! run unoptimised and on busy machines: it is CPU time, so that waiting for a processor does not count.
+
+use std::fmt::Write as _;
+use std::io::{Read, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+/// A text, the command that reads it, and how the command ends.
+struct Case {
+    name: &'static str,
+    words: Vec<String>,
+    input: Vec<u8>,
+    /// The exit statuses that are answers.
+    ends: &'static [i32],
+    /// What the answer says.
+    says: &'static str,
+    limits: Limits,
+}
+
+#[derive(Clone, Copy)]
+struct Limits {
+    cpu_seconds: u64,
+    mebibytes: u64,
+}
+
+/// An analysis: 200 ms and 64 MiB in an optimised build, beside the process itself.
+const ANALYSIS: Limits = Limits { cpu_seconds: 2, mebibytes: 160 };
+/// What enters the cell as well.
+const CALL: Limits = Limits { cpu_seconds: 10, mebibytes: 400 };
+
+impl Case {
+    fn new(name: &'static str, words: &[&str], input: impl Into<Vec<u8>>, limits: Limits) -> Self {
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        Self { name, words, input: input.into(), ends: &[0, 1, 2, 3], says: "", limits }
+    }
+
+    fn ends(self, ends: &'static [i32], says: &'static str) -> Self {
+        Self { ends, says, ..self }
+    }
+
+    /// What is wrong with how it ends; nothing where it ends as it should.
+    fn run(self, dir: &Path) -> Result<(), String> {
+        let Limits { cpu_seconds, mebibytes } = self.limits;
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(format!("ulimit -t {cpu_seconds}; exec \"$0\" \"$@\"")).arg(crate::mcp::home::binary());
+        shell.args(["--lang", "en", "--config", "/dev/null", "--no-project", "--dir"]).arg(dir).args(&self.words);
+        let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (mut to, mut out, mut err) =
+            (child.stdin.take().unwrap(), child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let input = self.input;
+        let feed = std::thread::spawn(move || {
+            // A command that refuses what it is given need not read all of it.
+            let _ = to.write_all(&input);
+        });
+        let read = std::thread::spawn(move || {
+            let (mut said, mut errors) = (Vec::new(), Vec::new());
+            out.read_to_end(&mut said).unwrap();
+            err.read_to_end(&mut errors).unwrap();
+            said.append(&mut errors);
+            said
+        });
+        let mut peak = 0;
+        let status = loop {
+            peak = peak.max(resident(child.id()));
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        feed.join().unwrap();
+        let said = read.join().unwrap();
+        let text = String::from_utf8_lossy(&said);
+        let shown: String = text.chars().take(400).collect();
+        let name = self.name;
+        match status.code() {
+            Some(code) if self.ends.contains(&code) => {}
+            ended => return Err(format!("{name}: ended with {ended:?} ({status}): {shown}")),
+        }
+        if peak > mebibytes << 10 {
+            return Err(format!("{name}: took {} MiB, the limit is {mebibytes}: {shown}", peak >> 10));
+        }
+        if said.len() > 4 << 20 {
+            return Err(format!("{name}: says {} bytes", said.len()));
+        }
+        if !text.contains(self.says) {
+            return Err(format!("{name}: does not say {:?}: {shown}", self.says));
+        }
+        Ok(())
+    }
+}
+
+/// The most memory that a process had so far, in KiB; 0 where it has ended.
+fn resident(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+}
+
+#[track_caller]
+fn all(cases: Vec<Case>, dir: &Path) {
+    let wrong: Vec<String> = cases.into_iter().filter_map(|case| case.run(dir).err()).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// As much of a text as a source may have, again and again.
+fn again(text: &str) -> String {
+    text.repeat(60_000 / text.len())
+}
+
+fn nested(open: &str, close: &str) -> String {
+    let times = 60_000 / (open.len() + close.len());
+    format!("{}1{}", open.repeat(times), close.repeat(times))
+}
+
+fn numbered(line: impl Fn(usize) -> String) -> String {
+    let mut all = String::new();
+    for at in 1.. {
+        let next = line(at);
+        if all.len() + next.len() > 60_000 {
+            return all;
+        }
+        all.push_str(&next);
+    }
+    all
+}
+
+/// Sources of up to 64 KiB that take long to parse or to judge.
+fn sources() -> Vec<(&'static str, String)> {
+    vec![
+        ("decorators", format!("{} class B{{}}", "@a".repeat(16_000))),
+        ("decorators of members", format!("class A {{ {} }}", again("@a x;"))),
+        ("open tags", "<a>".repeat(12_000)),
+        ("closed tags", format!("x = {}{}", "<a>".repeat(6_000), "</a>".repeat(6_000))),
+        ("exports of modules", "export*from'x';".repeat(3_500)),
+        ("accessor fields", format!("class A {{ {} }}", "accessor a;".repeat(5_000))),
+        ("open brackets", "(".repeat(65_000)),
+        ("brackets", nested("(", ")")),
+        ("arrows in brackets", nested("(a=>", ")")),
+        ("arrows that may be", again("(a=>(")),
+        ("defaults of arrows", nested("(a=", ")=>1")),
+        ("calls of async", again("async(")),
+        ("generic arrows", again("<T>(")),
+        ("type arguments", again("a<")),
+        ("closed type arguments", nested("a<", ">")),
+        ("conditional arrows", format!("x = {}1", again("a?(b):"))),
+        ("conditional arrows with types", format!("x = {}1", again("a?(b):c=>d:"))),
+        ("a type of functions", format!("type A = {}c", again("(a:b)=>"))),
+        ("a type in brackets", format!("type A = {}", nested("(", ")"))),
+        ("a conditional type", format!("type A = {}d", again("a extends b?c:"))),
+        ("templates", format!("x = {}", nested("`${", "}`"))),
+        ("comments", again("/**/")),
+        ("blocks", nested("{", "}")),
+        ("else if", format!("{};", again("if(a);else "))),
+        ("labels", format!("{};", numbered(|at| format!("l{at}:")))),
+        ("optional chaining", format!("a{}", again("?.b"))),
+        ("patterns of objects", format!("let {}", nested("{a:", "}"))),
+        ("patterns of lists", format!("{}=1", nested("[", "]"))),
+        ("members of a class", format!("class A {{ {} }}", again("a(){}"))),
+        ("private members", format!("class A {{ {} }}", numbered(|at| format!("#f{at}=1;")))),
+        ("classes", nested("class A{a=", "}")),
+        ("functions that call each other", numbered(|at| format!("function f{at}(){{f{}();f{}()}}", at + 1, at - 1))),
+        ("texts added up", format!("x = {}'b'", again("'a'+"))),
+        (
+            "texts that double",
+            format!("const s0='aaaaaaaaaa';{}", numbered(|at| format!("const s{at}=s{0}+s{0};", at - 1))),
+        ),
+        ("members of an enum", format!("enum A {{ {} }}", numbered(|at| format!("k{at},")))),
+        ("regular expressions", again("/(a+)+b/;")),
+        ("different regular expressions", numbered(|at| format!("/(a{at}+)+b|(x*y*z*)*{at}/;"))),
+        ("a long regular expression", format!("x = /{}/", "(a+)+".repeat(12_000))),
+        ("a number", format!("x = {}1", "1_".repeat(30_000))),
+        ("escapes", format!("x = '{}'", again("\\u{61}"))),
+        ("cases", format!("switch (a) {{ {} }}", again("case 1:"))),
+        ("variables", format!("var v0 = 1;{}", numbered(|at| format!("var v{at}=v{};", at - 1)))),
+        (
+            "variables in a loop",
+            format!(
+                "function execute(p) {{ while (p) {{ {} }} }}",
+                numbered(|at| format!("v{}=v{};", at % 100, at * 7 % 100))
+            ),
+        ),
+        ("loops", format!("function execute(n) {{ {} }}", again("while(n>0){n--}"))),
+        ("imports", numbered(|at| format!("import{{a{at}}}from'x';"))),
+        ("exports", numbered(|at| format!("export const e{at}=1;"))),
+        ("evals", again("eval(\"1\");")),
+        ("decoders", format!("const d=s=>s.split('').reverse().join('');{}", again("d('lave');"))),
+        ("null bytes", "\0".repeat(60_000)),
+        ("signs that are none", again("#")),
+        ("backslashes", again("\\")),
+        ("open strings", again("\"\n")),
+        ("var", again("var a;")),
+    ]
+}
+
+#[test]
+fn the_worst_sources_are_analysed_within_a_limit_of_cpu_time_and_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let case = |(name, source): (&'static str, String)| {
+        assert!(source.len() <= 65_536, "{name}");
+        Case::new(name, &["check", "-"], source, ANALYSIS).ends(&[0, 3], "")
+    };
+    all(sources().into_iter().map(case).collect(), dir.path());
+}
+
+fn draft(parameters: &Value) -> Vec<u8> {
+    let code = "function execute() { return 1 }";
+    json!({ "name": "worst", "description": "d", "code": code, "parameters": parameters }).to_string().into_bytes()
+}
+
+fn object(properties: &Value) -> Value {
+    json!({ "type": "object", "properties": properties })
+}
+
+#[test]
+fn the_worst_declarations_are_refused_or_compiled_within_a_limit_of_cpu_time_and_memory() {
+    let create = |name, parameters: &Value| Case::new(name, &["create", "-"], draft(parameters), CALL);
+    let wide =
+        |count: usize| (0..count).map(|at| (format!("p{at}"), json!({ "type": "string" }))).collect::<Map<_, _>>();
+    let patterns: Map<_, _> = (0..1_500).map(|at| (format!("^(a|b)*{at}"), json!({}))).collect();
+    let few: Map<_, _> = (0..100).map(|at| (format!("^(a|b)*a(a|b){{12}}{at}"), json!({}))).collect();
+    let deep = (0..1_000).fold(json!({}), |inner, _| json!({ "properties": { "a": inner } }));
+    let branches: Vec<Value> = (0..1_900).map(|at| json!({ "const": at })).collect();
+    let factory = "export default (pi) => ({ name: 'worst', description: 'd', execute() { return 1 }, \
+                   parameters: { type: 'object', properties: Object.fromEntries(Array.from({ length: 60_000 }, \
+                   (_, i) => ['p' + i, { type: 'string' }])) } })";
+    let factory = json!({ "name": "worst", "description": "d", "code": factory });
+    let cases = vec![
+        create("look-ahead", &object(&json!({ "a": { "pattern": "(?=.*b)(?=.*c)(?=.*d)x" } })))
+            .ends(&[2, 3], "looks ahead"),
+        create("a back-reference", &object(&json!({ "a": { "pattern": r"^(a+)+\1b$" } }))).ends(&[2, 3], "refers back"),
+        create("a pattern that repeats", &object(&json!({ "a": { "pattern": "((a{1000}){1000}){1000}" } })))
+            .ends(&[2, 3], "repeat less"),
+        create("many patterns", &json!({ "type": "object", "patternProperties": patterns }))
+            .ends(&[2, 3], "more than 100 patterns"),
+        create("patterns", &json!({ "type": "object", "patternProperties": few })),
+        create("control escapes", &object(&json!({ "a": { "pattern": r"\cA".repeat(300) } })))
+            .ends(&[2, 3], "write `\\x01`"),
+        create("60,000 properties", &object(&Value::Object(wide(60_000)))).ends(&[2, 3], "bytes"),
+        create("1,900 properties", &object(&Value::Object(wide(1_900)))),
+        create("a deep declaration", &object(&json!({ "a": deep }))),
+        create("alternatives", &object(&json!({ "a": { "anyOf": branches } }))),
+        Case::new("a factory with 60,000 properties", &["create", "-"], factory.to_string(), CALL)
+            .ends(&[1, 2, 3, 5], ""),
+    ];
+    for case in cases {
+        // Each in a store of its own, where the name is free.
+        let dir = tempfile::tempdir().unwrap();
+        all(vec![case], dir.path());
+    }
+}
+
+#[test]
+fn the_worst_parameters_are_checked_within_a_limit_of_cpu_time_and_memory() {
+    let text = "ab".repeat(500_000);
+    let keys: Map<_, _> = (0..40_000).map(|at| (format!("key{at}"), json!(1))).collect();
+    let shapes = (0..30_000_u32).map(|at| {
+        (0..15).fold(json!([]), |inner, bit| if at >> bit & 1 == 1 { json!([inner, []]) } else { json!([[], inner]) })
+    });
+    let patterns: Map<_, _> = (0..100).map(|at| (format!("^(a|b)*a(a|b){{9}}{at}$"), json!({}))).collect();
+    let branches: Vec<Value> = (0..500).map(|at| json!({ "properties": { "a": { "const": at } } })).collect();
+    for (name, declared, params) in [
+        ("a pattern", object(&json!({ "a": { "pattern": "(a|b)*a(a|b){200}c" } })), json!({ "a": text })),
+        ("patterns of names", json!({ "type": "object", "patternProperties": patterns }), Value::Object(keys.clone())),
+        (
+            "names",
+            json!({ "type": "object", "propertyNames": { "pattern": "(a|b)*a(a|b){60}c" } }),
+            Value::Object(keys),
+        ),
+        (
+            "items that contain",
+            object(&json!({ "a": { "contains": { "pattern": "(a|b)*a(a|b){60}c" } } })),
+            json!({ "a": vec!["ab".repeat(500); 1_000] }),
+        ),
+        (
+            "alternatives",
+            object(&json!({ "a": { "items": { "anyOf": branches } } })),
+            json!({ "a": vec![json!({ "a": "x" }); 90_000] }),
+        ),
+        ("unique lists", object(&json!({ "a": { "uniqueItems": true } })), json!({ "a": shapes.collect::<Vec<_>>() })),
+        ("faults", object(&json!({ "a": { "items": { "type": "number" } } })), json!({ "a": vec!["x"; 200_000] })),
+        (
+            "a long name",
+            json!({ "type": "object", "additionalProperties": { "items": { "type": "number" } } }),
+            json!({ ("k".repeat(50_000)): vec!["x"; 100_000] }),
+        ),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let made = Case::new(name, &["create", "-"], draft(&declared), CALL).ends(&[0], "");
+        let run = Case::new(name, &["run", "worst", "-"], params.to_string(), CALL).ends(&[0, 2, 3], "");
+        all(vec![made, run], dir.path());
+    }
+}
+
+#[test]
+fn what_a_tool_returns_and_writes_is_an_answer_of_bounded_length() {
+    let dir = tempfile::tempdir().unwrap();
+    let exec = |name, source: &str| Case::new(name, &["--json", "exec", "-"], source, CALL);
+    let cases = vec![
+        exec("paths of warnings", "const execute = () => ({ ['k'.repeat(50_000)]: Array(99).fill(NaN) })")
+            .ends(&[0], "…"),
+        exec("empty lines", "function execute() { for (let i = 0; i < 60_000; i++) console.log(); return 1 }")
+            .ends(&[1, 5], "console-too-large"),
+        exec("escapes", "const execute = () => { console.log('\\u0001'.repeat(60_000)); return 1 }"),
+        exec("a thrown text", "function execute() { throw new Error('x'.repeat(20_000_000)) }").ends(&[1, 5], ""),
+        exec(
+            "a name that is thrown",
+            "function execute() { const e = new Error('x'); e.name = 'n'.repeat(10_000_000); throw e }",
+        )
+        .ends(&[1, 5], ""),
+    ];
+    all(cases, dir.path());
+}
+
+#[test]
+fn what_is_said_of_tasks_and_searched_for_is_read_within_a_limit_of_cpu_time_and_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let history: Vec<Value> = (0..20_000)
+        .map(|at| json!({ "name": format!("n{at}"), "arguments": { format!("k{}", at % 100): at } }))
+        .collect();
+    let mut lines = String::new();
+    for at in 0..2_000 {
+        writeln!(lines, r#"{{"id":{at},"op":"reflect","task":"{}","result":"ok"}}"#, "convert ".repeat(50)).unwrap();
+    }
+    let task = |words: &str| words.repeat(1_000_000 / words.len());
+    let reflect = |name, task: String| {
+        let asked = json!({ "task_description": task, "last_tool_result": "ok", "history": history });
+        Case::new(name, &["reflect", "-"], asked.to_string(), CALL)
+    };
+    let cases = vec![
+        reflect("a long task", task("convert the files ")),
+        reflect("a long word", "変換".repeat(300_000)),
+        reflect("marks", task("\u{301}")),
+        Case::new("many reflections", &["batch"], lines, CALL).ends(&[0], ""),
+        Case::new("a deep request", &["batch"], format!("{}\n", "[".repeat(1_000_000)), CALL).ends(&[0], ""),
+        Case::new("a long search", &["search", &"a b ".repeat(25_000)], "", CALL),
+    ];
+    all(cases, dir.path());
+}
