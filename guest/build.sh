@@ -23,13 +23,22 @@ flock 9
 rm -rf "$stage"
 mkdir -p "$stage/crates" "$stage/guest/js"
 cp -a crates/protocol "$stage/crates/"
-cp -a guest/{Cargo.toml,Cargo.lock,c,profile,src,snapshot} "$stage/guest/"
+cp -a guest/{Cargo.toml,Cargo.lock,c,javy.patch,profile,rquickjs,src,snapshot} "$stage/guest/"
 cp -a guest/js/dist "$stage/guest/js/"
 sed 's/^members = .*/members = ["crates\/protocol"]/' Cargo.toml > "$stage/Cargo.toml"
 cd "$stage/guest"
 
 # The folder of a registry is named after its address; neither belongs into the guest.
 cargo fetch --locked --quiet
+
+# javy is built from the registry's sources with our patch, which Cargo has to be told in two files.
+version=$(sed -n '/^name = "javy"$/{n;s/version = "\(.*\)"/\1/p}' Cargo.lock)
+sources=("${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/"javy-$version")
+cp -a "${sources[0]}" javy
+patch --quiet --strip=1 --fuzz=0 --directory=javy < javy.patch
+sed -i 's/^rquickjs = { path = "rquickjs" }$/&\njavy = { path = "javy" }/' Cargo.toml
+sed -i '/^name = "javy"$/,/^dependencies/{/^source = /d;/^checksum = /d}' Cargo.lock
+
 remap="--remap-path-prefix=$stage=/toolcell --remap-path-prefix=$target=/target"
 prefix="-ffile-prefix-map=$stage=/toolcell -ffile-prefix-map=$target=/target"
 for folder in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/; do

@@ -16,12 +16,13 @@ fi
 
 cargo fetch --locked --quiet
 version=$(sed -n '/^name = "rquickjs-sys"$/{n;s/version = "\(.*\)"/\1/p}' Cargo.lock)
-quickjs=$(echo "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/"rquickjs-sys-$version/quickjs")
+sources=("${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/"rquickjs-sys-$version/quickjs")
+quickjs=${sources[0]}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 cp "$quickjs"/{quickjs,libregexp,libunicode,dtoa}.c "$work"
-patch --quiet "$work/quickjs.c" c/positions.patch
+for patch in c/*.patch; do patch --quiet --fuzz=0 "$work/quickjs.c" "$patch"; done
 clang-22 -m32 -O1 -w -fprofile-instr-generate -D_GNU_SOURCE -DEMSCRIPTEN=1 -DFE_DOWNWARD=0 -DFE_UPWARD=0 -I"$quickjs" \
   profile/gather.c "$work"/{quickjs,libregexp,libunicode,dtoa}.c -lm -o "$work/gather"
 LLVM_PROFILE_FILE="$work/raw.profraw" "$work/gather" profile/programs/*.js

@@ -4,6 +4,10 @@ set -euo pipefail
 cd "$(dirname "$0")"
 version() { dpkg-query -W -f='${Version}' "$1"; }
 locked() { awk -v name="$1" '$0 == "name = \"" name "\"" { getline; gsub(/version = |"/, ""); print; exit }' Cargo.lock; }
+quickjs() {
+  local header=("${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/"rquickjs-sys-$(locked rquickjs-sys)/quickjs/quickjs.h")
+  sed -n 's/^#define QJS_VERSION_\(MAJOR\|MINOR\|PATCH\) *//p' "${header[0]}" | paste -sd.
+}
 cat <<END
 # Where \`guest.wasm\` comes from
 
@@ -18,8 +22,9 @@ Built by \`make guest\` (\`guest/build.sh\`) from \`guest/\` and \`crates/protoc
 | libclang-rt-22-dev-wasm32 | $(version libclang-rt-22-dev-wasm32) |
 | wasi-libc | $(version wasi-libc) |
 | javy | $(locked javy) |
-| rquickjs (quickjs-ng 0.15.1) | $(locked rquickjs) |
-| our patches of QuickJS (\`guest/c/*.patch\`, \`guest/c/blocks.h\`) | blake3 \`$(cat c/*.patch c/blocks.h | b3sum --no-names)\` |
+| rquickjs, below javy (\`guest/javy.patch\`) | $(locked rquickjs-core) |
+| QuickJS-ng | $(quickjs) |
+| our patches of QuickJS (\`guest/c/*.patch\`) | blake3 \`$(cat c/*.patch | b3sum --no-names)\` |
 | url | $(locked url) |
 | wasmtime-wizer (the snapshot) | $(locked wasmtime-wizer) |
 | prelude (\`guest/js/dist/prelude.js\`) | blake3 \`$(b3sum --no-names js/dist/prelude.js)\` |

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::ffi::CString;
 
-use javy::quickjs::{Ctx, Error, Module, Object, Result, Value, WriteOptions, qjs};
+use javy::quickjs::{ArrayBuffer, Ctx, Error, Module, Object, Result, TypedArray, Value, WriteOptions, qjs};
 use toolcell_protocol::{ABI_VERSION, Level, Reply, decode, encode};
 
 use crate::engine::{self, Engine, PRELUDE_NAME};
@@ -33,8 +33,8 @@ unsafe extern "C" {
 
 unsafe extern "C" {
     fn __wasm_call_ctors();
-    /// Of `c/blocks.h`.
-    fn blocks_give_back();
+    /// Of `c/arenas.patch`.
+    fn js_arena_seal(runtime: *mut qjs::JSRuntime);
 }
 
 /// Hands one console line to the host, which may end the instance here.
@@ -104,6 +104,19 @@ pub(crate) fn string_length(value: &Value<'_>) -> usize {
     if status == 0 { usize::try_from(length).unwrap_or(0) } else { 0 }
 }
 
+/// What `read` makes of the bytes of a buffer; of a detached one there are none. `read` cannot run JavaScript, as it is given
+/// no context.
+pub(crate) fn read_buffer<T>(buffer: &ArrayBuffer<'_>, read: impl FnOnce(&[u8]) -> T) -> T {
+    // SAFETY: only JavaScript could move or free the bytes, and none runs before `read` has returned.
+    read(unsafe { buffer.as_bytes() }.unwrap_or_default())
+}
+
+/// A copy of the bytes of an array; of a detached one there are none.
+pub(crate) fn bytes_of(array: &TypedArray<'_, u8>) -> Vec<u8> {
+    // SAFETY: no JavaScript runs before the bytes are copied.
+    unsafe { array.as_bytes() }.unwrap_or_default().to_vec()
+}
+
 /// The byte code of a module whose functions do not remember their source text.
 ///
 /// # Errors
@@ -141,9 +154,7 @@ const HEADROOM_BYTES: usize = 128 << 10;
 ///
 /// A prepared script is kept as the pages that it changed. Allocated into holes all over the heap, a tool would change
 /// a page for each of its objects; with the holes filled for good, its objects lie together in fresh pages.
-fn make_allocations_adjacent() {
-    // SAFETY: takes nothing, and frees only blocks that nobody holds.
-    unsafe { blocks_give_back() };
+fn make_allocations_adjacent(engine: &Engine) {
     let end = core::arch::wasm32::memory_size(0) << 16;
     let mut size = 64 << 10;
     while size >= 8 {
@@ -156,6 +167,8 @@ fn make_allocations_adjacent() {
         }
         size = if size > 64 { size / 2 } else { size - 8 };
     }
+    // SAFETY: the runtime is alive, and nothing of it runs meanwhile.
+    engine.with(|ctx, _| unsafe { js_arena_seal(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) });
     // The allocator keeps what is freed at the end of memory.
     drop(Vec::<u8>::with_capacity(HEADROOM_BYTES));
 }
@@ -181,10 +194,11 @@ extern "C" fn initialize(step: u32, len: usize) -> u64 {
         BUILD => {
             let (length, codes) = frame[..len].split_first_chunk().expect("the prelude's code has a length");
             let (prelude, typebox) = codes.split_at(u32::from_le_bytes(*length) as usize);
-            ENGINE.set(Some(Engine::new(prelude)));
+            let engine = Engine::new(prelude);
             typebox::keep(typebox);
             drop(frame);
-            make_allocations_adjacent();
+            make_allocations_adjacent(&engine);
+            ENGINE.set(Some(engine));
             0
         }
         other => panic!("there is no step {other}"),

@@ -29,11 +29,13 @@ pub(crate) struct Engine {
 pub(crate) struct Hooks {
     /// `(grants: string[], secrets: string[]) => void`: makes the granted capabilities exist.
     pub(crate) grant: Persistent<Function<'static>>,
-    /// `(namespace) => { invoke, describe } | undefined`: finds the tools in what a script or module left.
-    pub(crate) adopt: Persistent<Function<'static>>,
+    /// `() => string | Promise<string>`: finds the tool that a script left, and gives its shape.
+    pub(crate) adopt_script: Persistent<Function<'static>>,
+    /// `(namespace) => string | Promise<string>`: finds the tools that a module exports, and gives their shape.
+    pub(crate) adopt_module: Persistent<Function<'static>>,
     /// `(tool: string | undefined, callId: string, params) => unknown`: calls a tool.
     pub(crate) invoke: Persistent<Function<'static>>,
-    /// `() => string`: the manifest of the tools, as JSON text.
+    /// `() => object`: the manifest of the tools, which inherits nothing that a tool can change.
     pub(crate) describe: Persistent<Function<'static>>,
     /// `(thenable) => Promise`
     pub(crate) assimilate: Persistent<Function<'static>>,
@@ -123,7 +125,8 @@ fn evaluate_prelude(ctx: &Ctx<'_>, prelude: &[u8]) -> Hooks {
     let object_prototype: Object<'_> = hooks.get("objectPrototype").expect("the prelude hands back Object.prototype");
     Hooks {
         grant: hook("grant"),
-        adopt: hook("adopt"),
+        adopt_script: hook("adoptScript"),
+        adopt_module: hook("adoptModule"),
         invoke: hook("invoke"),
         describe: hook("describe"),
         assimilate: hook("assimilate"),

@@ -126,13 +126,14 @@ fn utf8_encode(ctx: Ctx<'_>, text: String) -> Result<TypedArray<'_, u8>> {
 
 /// The text of some bytes of a buffer; `None` where `fatal` and the bytes are not UTF-8.
 fn utf8_decode(buffer: ArrayBuffer<'_>, offset: usize, length: usize, fatal: bool) -> Option<String> {
-    let bytes = buffer.as_bytes().unwrap_or_default();
-    let bytes = bytes.get(offset..).unwrap_or_default();
-    let bytes = bytes.get(..length).unwrap_or(bytes);
-    if fatal {
-        return std::str::from_utf8(bytes).ok().map(str::to_owned);
-    }
-    Some(String::from_utf8_lossy(bytes).into_owned())
+    abi::read_buffer(&buffer, |bytes| {
+        let bytes = bytes.get(offset..).unwrap_or_default();
+        let bytes = bytes.get(..length).unwrap_or(bytes);
+        if fatal {
+            return std::str::from_utf8(bytes).ok().map(str::to_owned);
+        }
+        Some(String::from_utf8_lossy(bytes).into_owned())
+    })
 }
 
 /// The JSON text of a well-formed string.

@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use javy::quickjs::{Ctx, Error, Exception, Function, Object, Persistent, Promise, Result, TypedArray, Value};
 use toolcell_protocol::{Answer, Failure, Operation, Settled};
 
+use crate::abi;
 use crate::engine::Hooks;
 
 thread_local! {
@@ -94,7 +95,7 @@ fn begin<'js>(
         }
         operations.last_id += 1;
         let id = operations.last_id;
-        let bytes = bytes.map(|bytes| bytes.as_bytes().unwrap_or_default().to_vec());
+        let bytes = bytes.map(abi::bytes_of);
         operations.started.push(Operation { id, kind, payload, bytes });
         operations.waiting.push((id, waiting));
         Some(id)

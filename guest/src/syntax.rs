@@ -42,10 +42,7 @@ fn offset(ctx: &Ctx<'_>, request: &Load<'_>, goal: Goal, error: &Value<'_>) -> O
     // The fault is in `..high` and not in `..low`.
     let (mut low, mut high) = (0, request.source.len());
     while high - low > 1 {
-        let middle = boundary(request.source, low + (high - low) / 2);
-        if middle == low {
-            break;
-        }
+        let Some(middle) = between(request.source, low, high) else { break };
         if failure(ctx, request.name, &request.source[..middle], goal).as_ref() == Some(&message) {
             high = middle;
         } else {
@@ -58,9 +55,11 @@ fn offset(ctx: &Ctx<'_>, request: &Load<'_>, goal: Goal, error: &Value<'_>) -> O
     Some(high - token)
 }
 
-/// The next place at or after `at` where the text can be cut.
-fn boundary(text: &str, at: usize) -> usize {
-    (at..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
+/// A place near the middle of `low..high` where the text can be cut; `None` where that is one character.
+fn between(text: &str, low: usize, high: usize) -> Option<usize> {
+    let middle = low + (high - low) / 2;
+    let can_be_cut = |at: &usize| text.is_char_boundary(*at);
+    (middle..high).find(can_be_cut).or_else(|| (low + 1..middle).rev().find(can_be_cut))
 }
 
 /// The message with which a source does not compile.

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 
 use javy::quickjs::promise::PromiseState;
-use javy::quickjs::{Ctx, Error, Function, Module, Object, Persistent, Promise, Result, Value};
+use javy::quickjs::{Ctx, Error, Function, Module, Persistent, Promise, Result, Value};
 use toolcell_protocol::{Call, Exceeded, Grant, Load, Reply, Resume, Thrown};
 
 use crate::engine::{Engine, Hooks};
@@ -46,24 +46,29 @@ impl From<Error> for End {
     }
 }
 
-/// Evaluates a script and finds its tool.
+/// Evaluates a script and finds its tool; the value of the reply is the tool's shape.
 pub(crate) fn load(engine: &Engine, request: &Load<'_>) -> Reply {
     SCRIPT_NAME.set(request.name.to_owned());
     engine.with(|ctx, hooks| {
         answer(&ctx, hooks, || {
             grant(&ctx, hooks, &request.grants)?;
-            let namespace = match evaluate(&ctx, request) {
+            let adopted = match evaluate(&ctx, hooks, request) {
                 Err(End::Syntax(offset)) => {
                     let error = ctx.catch();
                     return Ok(Reply::Threw(thrown::syntax_report(&ctx, hooks, error, request, offset)));
                 }
                 evaluated => evaluated?,
             };
-            let adopted: Value<'_> = call_hook(&ctx, &hooks.adopt, (namespace,))?;
-            match adopted.into_promise() {
-                Some(promise) => settled(&ctx, &promise)?.map_or_else(|| Ok(waiting()), |_| Ok(done())),
-                None => Ok(done()),
-            }
+            let shape = match adopted.clone().into_promise() {
+                Some(promise) => match settled(&ctx, &promise)? {
+                    Some(shape) => shape,
+                    None => return Ok(waiting()),
+                },
+                None => adopted,
+            };
+            let mut value = String::new();
+            result::quote(&mut value, &shape.get::<String>()?);
+            Ok(Reply::Done { value: Some(value), warnings: Vec::new() })
         })
     })
 }
@@ -72,8 +77,8 @@ pub(crate) fn load(engine: &Engine, request: &Load<'_>) -> Reply {
 pub(crate) fn describe(engine: &Engine) -> Reply {
     engine.with(|ctx, hooks| {
         answer(&ctx, hooks, || {
-            let manifest: String = call_hook(&ctx, &hooks.describe, ())?;
-            Ok(Reply::Done { value: Some(manifest), warnings: Vec::new() })
+            let manifest: Value<'_> = call_hook(&ctx, &hooks.describe, ())?;
+            Ok(result::reply(&ctx, hooks, manifest, usize::MAX)?)
         })
     })
 }
@@ -172,16 +177,13 @@ fn promised<'js>(
     Ok(Err(value))
 }
 
-/// Runs the source as what it is: a script, or a module where only a module can be written so.
-fn evaluate<'js>(ctx: &Ctx<'js>, request: &Load<'_>) -> std::result::Result<Value<'js>, End> {
+/// Runs the source as what it is: a script, or a module where only a module can be written so. Gives the shape of the
+/// tools that it left, or a promise of it.
+fn evaluate<'js>(ctx: &Ctx<'js>, hooks: &Hooks, request: &Load<'_>) -> std::result::Result<Value<'js>, End> {
     let as_script = match abi::compile_script(ctx, request.name, request.source) {
         Ok(script) => {
             abi::run_script(ctx, &script)?;
-            // A `const execute` is no property of the global object, so the name itself is evaluated.
-            let namespace = Object::new(ctx.clone())?;
-            let execute: Value<'_> = ctx.eval("typeof execute === 'undefined' ? undefined : execute")?;
-            namespace.set("execute", execute)?;
-            return Ok(namespace.into_value());
+            return Ok(call_hook(ctx, &hooks.adopt_script, ())?);
         }
         Err(Error::Exception) => ctx.catch(),
         Err(error) => return Err(error.into()),
@@ -191,7 +193,10 @@ fn evaluate<'js>(ctx: &Ctx<'js>, request: &Load<'_>) -> std::result::Result<Valu
         typebox::namespace(ctx)?;
     }
     match Module::declare(ctx.clone(), request.name, request.source) {
-        Ok(module) => evaluate_module(ctx, module),
+        Ok(module) => {
+            let namespace = evaluate_module(ctx, module)?;
+            Ok(call_hook(ctx, &hooks.adopt_module, (namespace,))?)
+        }
         Err(Error::Exception) => {
             let as_module = ctx.catch();
             Err(syntax::error(ctx, request, as_script, as_module))
@@ -236,10 +241,6 @@ fn answer<'js>(ctx: &Ctx<'js>, hooks: &Hooks, work: impl FnOnce() -> std::result
         Err(End::Syntax(_)) => refused("SyntaxError", "the source does not compile"),
     };
     if operations::exceeded() { Reply::Exceeded(Exceeded::Operations) } else { reply }
-}
-
-fn done() -> Reply {
-    Reply::Done { value: None, warnings: Vec::new() }
 }
 
 fn waiting() -> Reply {

@@ -49,15 +49,32 @@ impl From<Stop> for End {
     }
 }
 
-pub(crate) fn load(cell: &mut Cell<'_>, script: &Script<'_>, budget: &Budget, run: &Run<'_>) -> Result<(), End> {
+/// The shape of the tools that a script left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// One function, which says nothing of itself.
+    Function,
+    /// An object or a factory's tools: what they say of themselves has to be asked for.
+    Described,
+}
+
+/// Evaluates a script in a fresh instance.
+pub(crate) fn load(
+    cell: &mut Cell<'_>,
+    script: &Script<'_>,
+    budget: &Budget,
+    run: &Run<'_>,
+) -> Result<Shape, End> {
     let request = Load { name: script.name, source: script.source, grants: run.operations.grants() };
     match cell.ask(Verb::Load, &request)? {
-        Reply::Done { .. } => Ok(()),
+        Reply::Done { value, .. } if value.as_deref() == Some("\"function\"") => Ok(Shape::Function),
+        Reply::Done { .. } => Ok(Shape::Described),
         Reply::Pending { .. } => Err(Stop::Stalled.into()),
         other => Err(unexpected_end(other, budget)),
     }
 }
 
+/// The manifest of the tools that were loaded.
 pub(crate) fn describe(cell: &mut Cell<'_>) -> Result<Json, End> {
     match cell.ask(Verb::Describe, &())? {
         Reply::Done { value: Some(manifest), .. } if manifest.len() > MANIFEST_LIMIT => {

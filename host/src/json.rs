@@ -22,6 +22,10 @@ impl Json {
     /// `null`
     pub const NULL: Self = Self(std::borrow::Cow::Borrowed("null"));
 
+    /// The manifest of a script whose tool is a function.
+    pub(crate) const MANIFEST_OF_A_FUNCTION: Self =
+        Self(std::borrow::Cow::Borrowed(r#"{"shape":"function","tools":[{}]}"#));
+
     /// Checks a text.
     ///
     /// # Errors

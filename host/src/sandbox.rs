@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::asleep::{CallSoFar, Rested};
 use crate::budget::{Budget, FuelCovers};
-use crate::conversation::{Awake, End, Patience, Turn, converse, describe, load};
+use crate::conversation::{Awake, End, Patience, Shape, Turn, converse, describe, load};
 use crate::error::{CallError, StartError};
 use crate::image::{Image, strategy};
 use crate::instance::{Cell, Changes, Guest, Unusable};
@@ -270,21 +270,34 @@ impl Sandbox {
         let mut cell = self.guest.instantiate(Inside::of(budget, run, &attempt.until))?;
         cell.refuel(budget.fuel)?;
 
-        let loaded = load(&mut cell, script, budget, run).and_then(|()| describe(&mut cell));
+        let loaded = load(&mut cell, script, budget, run);
         self.guest.evaluated();
         let load_fuel = budget.fuel - cell.fuel_left();
-        let manifest = match loaded {
-            Ok(manifest) => manifest,
-            Err(end) => {
-                let outcome = end.outcome(script, &attempt.until, budget);
-                let usage = Usage { load_fuel, memory: cell.memory_bytes(), ..Usage::default() };
-                return Ok(Loaded::Ended(report(outcome, cell.into_inside(), usage, started)));
-            }
+        let ended = |end: End, cell: Cell<'_>| {
+            let outcome = end.outcome(script, &attempt.until, budget);
+            let usage = Usage { load_fuel, memory: cell.memory_bytes(), ..Usage::default() };
+            Ok(Loaded::Ended(report(outcome, cell.into_inside(), usage, started)))
+        };
+        let shape = match loaded {
+            Ok(shape) => shape,
+            Err(end) => return ended(end, cell),
         };
         let state = if cell.inside().observed_run || !cell.inside().logs.is_empty() {
             State::Script
         } else {
             State::Snapshot(cell.changes().map_err(|error| CallError::NoInstance(error.to_string()))?)
+        };
+        let manifest = match shape {
+            Shape::Function => Json::MANIFEST_OF_A_FUNCTION,
+            // Tools are asked after the snapshot was taken and the fuel was read: calls, which do not ask, start from the same
+            // state and burn the same.
+            Shape::Described => {
+                cell.refuel(budget.fuel)?;
+                match describe(&mut cell) {
+                    Ok(manifest) => manifest,
+                    Err(end) => return ended(end, cell),
+                }
+            }
         };
         let (name, source) = (script.name.to_owned(), script.source.to_owned());
         Ok(Loaded::Ready(Prepared { name, source, state, load_fuel, manifest }))
@@ -356,10 +369,7 @@ impl Sandbox {
                 Ok(())
             }
             State::Script => {
-                let loaded = load(&mut cell, &prepared.script(), budget, run);
-                // The manifest is read here as it was when the script was prepared, so that the same run burns the
-                // same fuel.
-                let loaded = loaded.and_then(|()| describe(&mut cell).map(drop));
+                let loaded = load(&mut cell, &prepared.script(), budget, run).map(drop);
                 load_fuel = budget.fuel - cell.fuel_left();
                 loaded
             }

@@ -70,7 +70,7 @@ impl Fixture {
         }
     }
 
-    fn is_met_by(&self, fate: &str) -> bool {
+    pub(crate) fn is_met_by(&self, fate: &str) -> bool {
         if let Some(thrown) = self.expect.strip_prefix("threw(").and_then(|rest| rest.strip_suffix(')')) {
             let (name, message) = thrown.split_once(": ").unwrap_or((thrown, ""));
             return fate.strip_prefix(&format!("threw({name}: ")).is_some_and(|rest| rest.contains(message));

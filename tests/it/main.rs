@@ -27,6 +27,7 @@ mod command_line_tools;
 mod command_line_upkeep;
 mod contract;
 mod determinism;
+mod engine;
 mod errors;
 mod exchange;
 mod fsck;

@@ -11,7 +11,7 @@ import { neverAborted } from "./operations.js";
 const { isArray } = Array;
 const { apply } = Reflect;
 const { stringify } = JSON;
-const { defineProperty, freeze } = Object;
+const { defineProperty, freeze, setPrototypeOf } = Object;
 const functionText = Function.prototype.call.bind(Function.prototype.toString);
 const test = Function.prototype.call.bind(RegExp.prototype.test);
 const PromiseConstructor = Promise;
@@ -63,15 +63,24 @@ export function connect(native, logger) {
   factoryApi = freeze(api);
 }
 
-/** Finds the tools in `namespace`, an object with the properties `execute` and `default`. */
-export function adopt(namespace) {
-  const { execute } = namespace;
-  if (typeof execute === "function") {
-    shape = "function";
-    tools = [{ call: (_, params) => execute(params) }];
-    return undefined;
+/**
+ * Finds the tool that a script left, and gives its shape. A `const execute` is no property of the global object, so the
+ * name itself is read, by a function that was compiled with the prelude.
+ */
+export function adoptScript() {
+  return adopt(typeof execute === "undefined" ? undefined : execute, undefined);
+}
+
+/** Finds the tools that a module exports, and gives their shape, or a promise of it where a factory makes them. */
+export function adoptModule(namespace) {
+  return adopt(namespace.execute, namespace.default);
+}
+
+function adopt(exported, standard) {
+  if (typeof exported === "function") {
+    tools = [{ call: (_, params) => exported(params) }];
+    return (shape = "function");
   }
-  const standard = namespace.default;
   if (typeof standard === "function") {
     if (standard.name !== "execute" && test(FACTORY, functionText(standard))) {
       const made = standard(factoryApi);
@@ -80,15 +89,13 @@ export function adopt(namespace) {
       }
       return adoptFactory(made);
     }
-    shape = "function";
     tools = [{ call: (_, params) => standard(params) }];
-    return undefined;
+    return (shape = "function");
   }
   if (typeof standard === "object" && standard !== null && typeof standard.execute === "function") {
     const method = standard.execute;
-    shape = "object";
     tools = [{ ...manifest(standard), call: (_, params) => apply(method, standard, [params]) }];
-    return undefined;
+    return (shape = "object");
   }
   throw new TypeErrorConstructor(NO_TOOL);
 }
@@ -110,12 +117,12 @@ function adoptFactory(made) {
         apply(method, tool, [callId, params, update, freeze({ cwd: "/", hasUI: false }), neverAborted]),
     });
   }
-  shape = "factory";
   tools = adopted;
+  return (shape = "factory");
 }
 
 function manifest({ name, label, description, parameters }) {
-  return { name, label, description, parameters };
+  return { __proto__: null, name, label, description, parameters };
 }
 
 /** A factory's `onUpdate`: one partial result. */
@@ -140,11 +147,14 @@ export function invoke(name, callId, params) {
   );
 }
 
-/** The manifest of all tools, as JSON text. */
+/**
+ * The manifest of all tools. The Rust side writes it as JSON, which asks each object for `toJSON`: what is ours inherits
+ * nothing, so that no tool is handed it.
+ */
 export function describe() {
-  const described = [];
+  const described = setPrototypeOf([], null);
   for (let index = 0; index < tools.length; index++) append(described, manifest(tools[index]));
-  return stringify({ shape, tools: described });
+  return { __proto__: null, shape, tools: described };
 }
 
 // An assignment to an index could run a setter that a tool put on Array.prototype.

@@ -1624,7 +1624,7 @@
           CORRECT_SETTER = test2 instanceof Array;
         } catch (error) {
         }
-        return /* @__PURE__ */ __name(function setPrototypeOf(O, proto) {
+        return /* @__PURE__ */ __name(function setPrototypeOf2(O, proto) {
           requireObjectCoercible(O);
           aPossiblePrototype(proto);
           if (!isObject(O)) return O;
@@ -1642,14 +1642,14 @@
       "use strict";
       var isCallable = require_is_callable();
       var isObject = require_is_object();
-      var setPrototypeOf = require_object_set_prototype_of();
+      var setPrototypeOf2 = require_object_set_prototype_of();
       module.exports = function($this, dummy, Wrapper) {
         var NewTarget, NewTargetPrototype;
         if (
           // it can work only with native `setPrototypeOf`
-          setPrototypeOf && // we haven't completely correct pre-ES6 way for getting `new.target`, so use this
+          setPrototypeOf2 && // we haven't completely correct pre-ES6 way for getting `new.target`, so use this
           isCallable(NewTarget = dummy.constructor) && NewTarget !== Wrapper && isObject(NewTargetPrototype = NewTarget.prototype) && NewTargetPrototype !== Wrapper.prototype
-        ) setPrototypeOf($this, NewTargetPrototype);
+        ) setPrototypeOf2($this, NewTargetPrototype);
         return $this;
       };
     }
@@ -10131,7 +10131,7 @@
   var { isArray: isArray2 } = Array;
   var { apply } = Reflect;
   var { stringify: stringify2 } = JSON;
-  var { defineProperty: defineProperty4, freeze } = Object;
+  var { defineProperty: defineProperty4, freeze, setPrototypeOf } = Object;
   var functionText = Function.prototype.call.bind(Function.prototype.toString);
   var test = Function.prototype.call.bind(RegExp.prototype.test);
   var PromiseConstructor = Promise;
@@ -10174,14 +10174,19 @@
     factoryApi = freeze(api);
   }
   __name(connect3, "connect");
-  function adopt(namespace) {
-    const { execute } = namespace;
-    if (typeof execute === "function") {
-      shape = "function";
-      tools2 = [{ call: /* @__PURE__ */ __name((_, params) => execute(params), "call") }];
-      return void 0;
+  function adoptScript() {
+    return adopt(typeof execute === "undefined" ? void 0 : execute, void 0);
+  }
+  __name(adoptScript, "adoptScript");
+  function adoptModule(namespace) {
+    return adopt(namespace.execute, namespace.default);
+  }
+  __name(adoptModule, "adoptModule");
+  function adopt(exported, standard) {
+    if (typeof exported === "function") {
+      tools2 = [{ call: /* @__PURE__ */ __name((_, params) => exported(params), "call") }];
+      return shape = "function";
     }
-    const standard = namespace.default;
     if (typeof standard === "function") {
       if (standard.name !== "execute" && test(FACTORY, functionText(standard))) {
         const made = standard(factoryApi);
@@ -10190,15 +10195,13 @@
         }
         return adoptFactory(made);
       }
-      shape = "function";
       tools2 = [{ call: /* @__PURE__ */ __name((_, params) => standard(params), "call") }];
-      return void 0;
+      return shape = "function";
     }
     if (typeof standard === "object" && standard !== null && typeof standard.execute === "function") {
       const method = standard.execute;
-      shape = "object";
       tools2 = [{ ...manifest(standard), call: /* @__PURE__ */ __name((_, params) => apply(method, standard, [params]), "call") }];
-      return void 0;
+      return shape = "object";
     }
     throw new TypeErrorConstructor2(NO_TOOL);
   }
@@ -10219,12 +10222,12 @@
         call: /* @__PURE__ */ __name((callId, params) => apply(method, tool, [callId, params, update2, freeze({ cwd: "/", hasUI: false }), neverAborted]), "call")
       });
     }
-    shape = "factory";
     tools2 = adopted;
+    return shape = "factory";
   }
   __name(adoptFactory, "adoptFactory");
   function manifest({ name, label, description, parameters }) {
-    return { name, label, description, parameters };
+    return { __proto__: null, name, label, description, parameters };
   }
   __name(manifest, "manifest");
   function update2(value) {
@@ -10246,9 +10249,9 @@
   }
   __name(invoke, "invoke");
   function describe2() {
-    const described = [];
+    const described = setPrototypeOf([], null);
     for (let index = 0; index < tools2.length; index++) append(described, manifest(tools2[index]));
-    return stringify2({ shape, tools: described });
+    return { __proto__: null, shape, tools: described };
   }
   __name(describe2, "describe");
   function append(array, value) {
@@ -10273,7 +10276,8 @@
       malformed,
       misread,
       nothing: NOTHING,
-      adopt,
+      adoptScript,
+      adoptModule,
       invoke,
       describe: describe2,
       assimilate: /* @__PURE__ */ __name((thenable) => new PromiseConstructor2((resolve) => resolve(thenable)), "assimilate"),

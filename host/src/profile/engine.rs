@@ -8,36 +8,38 @@
 use std::ops::Range;
 
 /// `JSContext.rt`.
-const CONTEXT_RUNTIME: u32 = 16;
+const CONTEXT_RUNTIME: u32 = 8;
 /// `JSRuntime.atom_array` and `.current_stack_frame`.
-const RUNTIME_ATOMS: u32 = 60;
-const RUNTIME_FRAME: u32 = 148;
+const RUNTIME_ATOMS: u32 = 568;
+const RUNTIME_FRAME: u32 = 652;
 /// `JSStackFrame.prev_frame`, `.cur_func` and `.cur_pc`.
 const FRAME_PREVIOUS: u32 = 0;
 const FRAME_FUNCTION: u32 = 8;
 const FRAME_PLACE: u32 = 28;
 /// `JSObject.class_id`, `.shape`, `.prop` and `.u.func.function_bytecode`.
-const OBJECT_CLASS: u32 = 6;
-const OBJECT_SHAPE: u32 = 16;
-const OBJECT_VALUES: u32 = 20;
-const OBJECT_CODE: u32 = 32;
-/// `JSShape.prop_count` and `.prop`, of which each has its flags and its atom, four bytes each.
-const SHAPE_COUNT: u32 = 32;
-const SHAPE_PROPERTIES: u32 = 48;
+const OBJECT_CLASS: u32 = 10;
+const OBJECT_SHAPE: u32 = 12;
+const OBJECT_VALUES: u32 = 16;
+const OBJECT_CODE: u32 = 24;
+/// `JSShape.prop_hash_mask`, `.prop_count` and `.hash_table`, behind whose words (one more than the mask says) are the
+/// properties, of which each has its flags and its atom, four bytes each.
+const SHAPE_MASK: u32 = 16;
+const SHAPE_COUNT: u32 = 24;
+const SHAPE_TABLE: u32 = 40;
 /// `JSFunctionBytecode.byte_code_buf`, `.byte_code_len`, `.func_name`, `.filename`, `.line_num`, `.col_num`, `.pc2line_len` and
 /// `.pc2line_buf`.
-const CODE_BYTES: u32 = 20;
-const CODE_LENGTH: u32 = 24;
-const CODE_NAME: u32 = 28;
-const CODE_FILE: u32 = 64;
-const CODE_LINE: u32 = 68;
-const CODE_COLUMN: u32 = 72;
-const CODE_PLACES_LENGTH: u32 = 80;
-const CODE_PLACES: u32 = 84;
+const CODE_BYTES: u32 = 12;
+const CODE_LENGTH: u32 = 16;
+const CODE_NAME: u32 = 20;
+const CODE_FILE: u32 = 56;
+const CODE_LINE: u32 = 60;
+const CODE_COLUMN: u32 = 64;
+const CODE_PLACES_LENGTH: u32 = 72;
+const CODE_PLACES: u32 = 76;
 /// `JSString`: the length with a bit for wide characters, the kind, and the characters behind it.
-const STRING_LENGTH: u32 = 4;
-const STRING_KIND: u32 = 8;
-const STRING_CHARACTERS: u32 = 20;
+const STRING_LENGTH: u32 = 0;
+const STRING_KIND: u32 = 4;
+const STRING_CHARACTERS: u32 = 16;
 
 /// The tags of an object and of a string in a boxed value.
 const TAG_OBJECT: u32 = u32::MAX;
@@ -141,7 +143,9 @@ impl<'a> Engine<'a> {
     pub(super) fn name_of(self, function: u32) -> Option<String> {
         let (shape, values) = (self.at(function, OBJECT_SHAPE)?, self.at(function, OBJECT_VALUES)?);
         let count = self.at(shape, SHAPE_COUNT)?.min(PROPERTIES_MOST);
-        let properties = self.bytes(shape.checked_add(SHAPE_PROPERTIES)?, count.checked_mul(8)?)?;
+        let table = self.at(shape, SHAPE_MASK)?.checked_add(1)?.checked_mul(4)?;
+        let properties = shape.checked_add(SHAPE_TABLE)?.checked_add(table)?;
+        let properties = self.bytes(properties, count.checked_mul(8)?)?;
         let property = properties.chunks_exact(8).position(|property| word_of(&property[4..]) == ATOM_NAME)?;
         if word_of(&properties[property * 8..]) & PROPERTY_IS_NO_VALUE != 0 {
             return None;
@@ -267,8 +271,8 @@ mod tests {
         let mut frames = Vec::new();
         // A frame that is its own caller, in memory that is all ones, all zeros, and too short.
         let mut own_caller = vec![0; 4096];
-        own_caller[100 + 16..][..4].copy_from_slice(&200_u32.to_le_bytes());
-        own_caller[200 + 148..][..4].copy_from_slice(&400_u32.to_le_bytes());
+        own_caller[100 + 8..][..4].copy_from_slice(&200_u32.to_le_bytes());
+        own_caller[200 + 652..][..4].copy_from_slice(&400_u32.to_le_bytes());
         own_caller[400..][..4].copy_from_slice(&400_u32.to_le_bytes());
         for (memory, most) in [(own_caller, FRAMES_MOST), (vec![0xff; 4096], 0), (vec![0; 4096], 0), (vec![0; 90], 0)] {
             for context in [0, 1, 100, 4090, u32::MAX] {
