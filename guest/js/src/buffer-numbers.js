@@ -1,0 +1,249 @@
+// The methods of Buffer that read and write numbers.
+//
+// Invariant: a method reads or writes within the buffer or not at all, and says by a coded error, as Node.js does, which
+// argument was wrong: an offset that is no number, none that is whole, or one outside of the buffer.
+
+import {
+  BigInt64Array,
+  BigUint64Array,
+  Float32Array,
+  Float64Array,
+  TypedArrayPrototypeGetBuffer,
+  TypedArrayPrototypeGetLength,
+  TypeError,
+  Uint8Array,
+} from './intrinsics.js';
+import { checkNumber, outOfBounds, outOfRange, wrongType } from './node-errors.js';
+
+/** Throws unless `size` bytes from `offset` on lie within the buffer. */
+function checkBounds(buffer, offset, size) {
+  if (typeof offset !== 'number') throw wrongType('offset', 'of type number', offset);
+  if (buffer[offset] === undefined || buffer[offset + size - 1] === undefined) {
+    throw boundsError(offset, TypedArrayPrototypeGetLength(buffer) - size);
+  }
+}
+
+function boundsError(offset, last) {
+  if (offset % 1 !== 0 && offset - offset === 0) return outOfRange('offset', 'an integer', offset);
+  if (offset !== offset) return outOfRange('offset', 'an integer', offset);
+  return last < 0 ? outOfBounds() : outOfRange('offset', '>= 0 and <= ' + last, offset);
+}
+
+function checkSize(size) {
+  if (size === 1 || size === 2 || size === 3 || size === 4 || size === 5 || size === 6) return;
+  checkNumber(size, 'byteLength');
+  throw outOfRange('byteLength', size % 1 !== 0 && size - size === 0 || size !== size ? 'an integer' : '>= 1 and <= 6', size);
+}
+
+/** Throws unless a value lies between `least` and `most`, and its `size` bytes within the buffer. */
+function checkValue(buffer, value, offset, size, least, most) {
+  if (value > most || value < least) {
+    const n = typeof least === 'bigint' ? 'n' : '';
+    const bits = size * 8;
+    let range;
+    if (size <= 4) range = '>= ' + least + ' and <= ' + most;
+    else if (least === 0 || least === 0n) range = '>= 0' + n + ' and < 2' + n + ' ** ' + bits + n;
+    else range = '>= -(2' + n + ' ** ' + (bits - 1) + n + ') and < 2' + n + ' ** ' + (bits - 1) + n;
+    throw outOfRange('value', range, value);
+  }
+  checkBounds(buffer, offset, size);
+}
+
+// --- Whole numbers of 1 to 6 bytes ---
+
+function readLE(buffer, offset, size) {
+  let value = buffer[offset];
+  if (size === 1) return value;
+  value += buffer[offset + 1] * 0x100;
+  if (size === 2) return value;
+  value += buffer[offset + 2] * 0x10000;
+  if (size === 3) return value;
+  value += buffer[offset + 3] * 0x1000000;
+  if (size === 4) return value;
+  value += buffer[offset + 4] * 0x100000000;
+  return size === 5 ? value : value + buffer[offset + 5] * 0x10000000000;
+}
+
+function readBE(buffer, offset, size) {
+  let value = buffer[offset];
+  for (let i = 1; i < size; i++) value = value * 0x100 + buffer[offset + i];
+  return value;
+}
+
+function writeLE(buffer, value, offset, size) {
+  if (size > 4) {
+    const low = value % 0x100000000;
+    let high = (value - low) / 0x100000000;
+    // The remainder has the sign of a negative value; both halves together are its two's complement.
+    if (low < 0) high -= 1;
+    writeLE(buffer, low, offset, 4);
+    writeLE(buffer, high, offset + 4, size - 4);
+    return;
+  }
+  for (let i = 0; i < size; i++) buffer[offset + i] = value >> (i * 8);
+}
+
+function writeBE(buffer, value, offset, size) {
+  if (size > 4) {
+    const low = value % 0x100000000;
+    let high = (value - low) / 0x100000000;
+    if (low < 0) high -= 1;
+    writeBE(buffer, high, offset, size - 4);
+    writeBE(buffer, low, offset + size - 4, 4);
+    return;
+  }
+  for (let i = 0; i < size; i++) buffer[offset + i] = value >> ((size - 1 - i) * 8);
+}
+
+/** Two's complement of `size` bytes. */
+function signed(value, size) {
+  const half = 2 ** (size * 8 - 1);
+  return value < half ? value : value - half * 2;
+}
+
+/** A value without its fraction, as the standard reads one of a few bytes; what is no number is 0. */
+function whole(value) {
+  const fraction = value % 1;
+  return fraction === fraction ? value - fraction : 0;
+}
+
+function reader(read, size, isSigned) {
+  return isSigned
+    ? {
+        read(offset = 0) {
+          checkBounds(this, offset, size);
+          return signed(read(this, offset, size), size);
+        },
+      }.read
+    : {
+        read(offset = 0) {
+          checkBounds(this, offset, size);
+          return read(this, offset, size);
+        },
+      }.read;
+}
+
+function sizedReader(read, isSigned) {
+  return {
+    read(offset, byteLength) {
+      if (offset === undefined) throw wrongType('offset', 'of type number', offset);
+      checkSize(byteLength);
+      checkBounds(this, offset, byteLength);
+      const value = read(this, offset, byteLength);
+      return isSigned ? signed(value, byteLength) : value;
+    },
+  }.read;
+}
+
+function limits(size, isSigned) {
+  const count = 2 ** (size * 8);
+  return isSigned ? [-count / 2, count / 2 - 1] : [0, count - 1];
+}
+
+function writer(write, size, isSigned) {
+  const { 0: least, 1: most } = limits(size, isSigned);
+  return {
+    write(value, offset = 0) {
+      value = +value;
+      if (size === 1) checkNumber(offset, 'offset');
+      checkValue(this, value, offset, size, least, most);
+      write(this, whole(value), offset, size);
+      return offset + size;
+    },
+  }.write;
+}
+
+function sizedWriter(write, isSigned) {
+  return {
+    write(value, offset, byteLength) {
+      checkSize(byteLength);
+      if (offset === undefined) throw wrongType('offset', 'of type number', offset);
+      const { 0: least, 1: most } = limits(byteLength, isSigned);
+      value = +value;
+      checkValue(this, value, offset, byteLength, least, most);
+      write(this, whole(value), offset, byteLength);
+      return offset + byteLength;
+    },
+  }.write;
+}
+
+// --- Numbers of other kinds, by way of a typed array over a few bytes ---
+
+function scratch(View) {
+  const numbers = new View(1);
+  return { numbers, bytes: new Uint8Array(TypedArrayPrototypeGetBuffer(numbers)) };
+}
+
+function scratchReader(View, size, isLittle) {
+  const { numbers, bytes } = scratch(View);
+  return {
+    read(offset = 0) {
+      checkBounds(this, offset, size);
+      for (let i = 0; i < size; i++) bytes[isLittle ? i : size - 1 - i] = this[offset + i];
+      return numbers[0];
+    },
+  }.read;
+}
+
+function putScratch(buffer, bytes, offset, size, isLittle) {
+  for (let i = 0; i < size; i++) buffer[offset + i] = bytes[isLittle ? i : size - 1 - i];
+  return offset + size;
+}
+
+function floatWriter(View, size, isLittle) {
+  const { numbers, bytes } = scratch(View);
+  return {
+    write(value, offset = 0) {
+      value = +value;
+      checkBounds(this, offset, size);
+      numbers[0] = value;
+      return putScratch(this, bytes, offset, size, isLittle);
+    },
+  }.write;
+}
+
+function bigWriter(View, least, most, isLittle) {
+  const { numbers, bytes } = scratch(View);
+  return {
+    write(value, offset = 0) {
+      checkValue(this, value, offset, 8, least, most);
+      if (typeof value !== 'bigint') throw new TypeError('Cannot mix BigInt and other types, use explicit conversions');
+      numbers[0] = value;
+      return putScratch(this, bytes, offset, 8, isLittle);
+    },
+  }.write;
+}
+
+/** Adds all methods of numbers by `define(name, method)`. */
+export function defineNumbers(define) {
+  const both = (kind, name, alias, method) => {
+    define(kind + name, method);
+    if (alias !== undefined) define(kind + alias, method);
+  };
+  for (let order = 0; order < 2; order++) {
+    const isLittle = order === 0;
+    const end = isLittle ? 'LE' : 'BE';
+    const read = isLittle ? readLE : readBE;
+    const write = isLittle ? writeLE : writeBE;
+    for (let size = 1; size <= 4; size *= 2) {
+      if (size === 1 && !isLittle) continue;
+      const suffix = size * 8 + (size === 1 ? '' : end);
+      both('read', 'UInt' + suffix, 'Uint' + suffix, reader(read, size, false));
+      both('read', 'Int' + suffix, undefined, reader(read, size, true));
+      both('write', 'UInt' + suffix, 'Uint' + suffix, writer(write, size, false));
+      both('write', 'Int' + suffix, undefined, writer(write, size, true));
+    }
+    both('read', 'UInt' + end, 'Uint' + end, sizedReader(read, false));
+    both('read', 'Int' + end, undefined, sizedReader(read, true));
+    both('write', 'UInt' + end, 'Uint' + end, sizedWriter(write, false));
+    both('write', 'Int' + end, undefined, sizedWriter(write, true));
+    define('readFloat' + end, scratchReader(Float32Array, 4, isLittle));
+    define('readDouble' + end, scratchReader(Float64Array, 8, isLittle));
+    define('writeFloat' + end, floatWriter(Float32Array, 4, isLittle));
+    define('writeDouble' + end, floatWriter(Float64Array, 8, isLittle));
+    both('read', 'BigUInt64' + end, 'BigUint64' + end, scratchReader(BigUint64Array, 8, isLittle));
+    define('readBigInt64' + end, scratchReader(BigInt64Array, 8, isLittle));
+    both('write', 'BigUInt64' + end, 'BigUint64' + end, bigWriter(BigUint64Array, 0n, 2n ** 64n - 1n, isLittle));
+    define('writeBigInt64' + end, bigWriter(BigInt64Array, -(2n ** 63n), 2n ** 63n - 1n, isLittle));
+  }
+}
