@@ -6927,7 +6927,7 @@
       request2.error(stream.error);
     } else if (stream.queue.length > 0) {
       const { chunk, size } = ArrayPrototypeShift(stream.queue);
-      stream.queued = stream.queue.length > 0 ? stream.queued - size : 0;
+      stream.queued = stream.queued - size < 0 ? 0 : stream.queued - size;
       if (stream.closing && stream.queue.length === 0) finish(stream);
       else pullIfNeeded(stream);
       request2.chunk(chunk);
@@ -6980,14 +6980,25 @@
     let readAgain = false;
     const cancelled = [false, false];
     const reasons = [void 0, void 0];
-    const waiting = [];
     const branches = [];
+    let settleCancelled;
+    const cancelledBoth = new Promise2((resolve, reject) => {
+      settleCancelled = { resolve, reject };
+    });
+    PromisePrototypeThen(cancelledBoth, void 0, () => {
+    });
     const both = /* @__PURE__ */ __name((act) => {
       for (let i = 0; i < 2; i++) if (!cancelled[i]) act(branches[i], i);
     }, "both");
-    const settleCancelled = /* @__PURE__ */ __name((error, isError3) => {
-      for (let i = 0; i < waiting.length; i++) isError3 ? waiting[i].failed(error) : waiting[i].done(void 0);
-    }, "settleCancelled");
+    const ended = /* @__PURE__ */ __name(() => {
+      if (!cancelled[0] || !cancelled[1]) settleCancelled.resolve(void 0);
+    }, "ended");
+    const fail = /* @__PURE__ */ __name((error) => {
+      afterThisTask(() => {
+        for (let i = 0; i < 2; i++) errorStream(branches[i], error);
+        ended();
+      });
+    }, "fail");
     const request2 = {
       chunk(chunk) {
         afterThisTask(() => {
@@ -7001,12 +7012,10 @@
       close() {
         reading = false;
         both(closeStream);
-        settleCancelled(void 0, false);
+        ended();
       },
-      error(error) {
+      error() {
         reading = false;
-        both((branch) => errorStream(branch, error));
-        settleCancelled(void 0, false);
       }
     };
     function pull(done) {
@@ -7022,13 +7031,23 @@
     const cancelBranch = /* @__PURE__ */ __name((i) => (reason, done, failed) => {
       cancelled[i] = true;
       reasons[i] = reason;
-      ArrayPrototypePush(waiting, { done, failed });
-      if (!cancelled[1 - i]) return;
-      cancelStream(stream, reasons, () => settleCancelled(void 0, false), (error) => settleCancelled(error, true));
+      if (cancelled[1 - i]) {
+        cancelStream(stream, [reasons[0], reasons[1]], settleCancelled.resolve, settleCancelled.reject);
+      }
+      PromisePrototypeThen(cancelledBoth, done, failed);
     }, "cancelBranch");
-    ArrayPrototypePush(branches, createStream(pull, cancelBranch(0), 1));
-    ArrayPrototypePush(branches, createStream(pull, cancelBranch(1), 1));
-    pullIfNeeded(branches[0]);
+    for (let i = 0; i < 2; i++) {
+      const branch = createStream(pull, cancelBranch(i), 1);
+      branch.started = false;
+      ArrayPrototypePush(branches, branch);
+      afterThisTask(() => {
+        branch.started = true;
+        pullIfNeeded(branch);
+      });
+    }
+    if (stream.state === ERRORED) fail(stream.error);
+    else reader2.settle = { resolve() {
+    }, reject: fail };
     return branches;
   }
   __name(teeStream, "teeStream");
@@ -7077,7 +7096,7 @@
       throw new TypeError2("The source of a ReadableStream must be an object");
     }
     if (source.type !== void 0) throw new TypeError2("Byte streams are not available: leave the `type` of the source out");
-    const { size, highWaterMark = 1 } = strategy === void 0 || strategy === null ? {} : strategy;
+    const { highWaterMark = 1, size } = dictionaryOf(strategy, "The strategy of a ReadableStream");
     const mark = Number2(highWaterMark);
     if (!(mark >= 0)) throw new RangeError("The highWaterMark must be a number, zero or more");
     if (size !== void 0 && typeof size !== "function") throw new TypeError2("The size of a strategy must be a function");
@@ -7195,11 +7214,13 @@
         return isLocked(this.#stream);
       }
       getReader(options = void 0) {
-        const stream = this.#stream;
-        if (options !== void 0 && options !== null && options.mode !== void 0) {
-          throw new TypeError2("Readers of byte streams are not available: leave the `mode` out");
+        void this.#stream;
+        const { mode } = dictionaryOf(options, "The options of getReader");
+        if (mode !== void 0) {
+          throw new TypeError2(
+            toText(mode) === "byob" ? "Readers of byte streams are not available: leave the `mode` out" : "The mode of a reader can only be byob"
+          );
         }
-        void stream;
         return new ReadableStreamDefaultReader(this);
       }
       cancel(reason = void 0) {
@@ -7214,8 +7235,9 @@
         return [streamObject(branches[0]), streamObject(branches[1])];
       }
       values(options = void 0) {
-        const preventCancel = options !== void 0 && options !== null && !!options.preventCancel;
-        return new StreamIterator(lock(this.#stream), preventCancel);
+        const stream = this.#stream;
+        const preventCancel = !!dictionaryOf(options, "The options of values").preventCancel;
+        return new StreamIterator(lock(stream), preventCancel);
       }
       [inspectCustom]() {
         const stream = this.#stream;
@@ -7228,19 +7250,28 @@
       }
       #reader;
       #preventCancel;
-      // Steps follow each other, whatever the tool does.
-      #last = void 0;
+      #ongoing = void 0;
+      #finished = false;
       constructor(reader2, preventCancel) {
         this.#reader = reader2;
         this.#preventCancel = preventCancel;
       }
       next() {
-        return this.#after((resolve, reject) => {
-          const reader2 = this.#reader;
-          if (reader2.stream === void 0) {
-            resolve({ value: void 0, done: true });
-            return;
-          }
+        const steps = /* @__PURE__ */ __name(() => this.#nextStep(), "steps");
+        const ongoing = this.#ongoing;
+        this.#ongoing = ongoing === void 0 ? steps() : PromisePrototypeThen(ongoing, steps, steps);
+        return this.#ongoing;
+      }
+      return(value) {
+        const steps = /* @__PURE__ */ __name(() => this.#returnStep(value), "steps");
+        const ongoing = this.#ongoing;
+        this.#ongoing = ongoing === void 0 ? steps() : PromisePrototypeThen(ongoing, steps, steps);
+        return PromisePrototypeThen(this.#ongoing, () => ({ value, done: true }));
+      }
+      #nextStep() {
+        const reader2 = this.#reader;
+        if (this.#finished || reader2.stream === void 0) return PromiseResolve(Promise2, { value: void 0, done: true });
+        const read2 = new Promise2((resolve, reject) => {
           readChunk(reader2, {
             chunk: /* @__PURE__ */ __name((value) => resolve({ value, done: false }), "chunk"),
             close: /* @__PURE__ */ __name(() => {
@@ -7253,38 +7284,29 @@
             }, "error")
           });
         });
-      }
-      return(value = void 0) {
-        return this.#after((resolve, reject) => {
-          const reader2 = this.#reader;
-          const { stream } = reader2;
-          const end = /* @__PURE__ */ __name(() => resolve({ value, done: true }), "end");
-          if (stream === void 0) {
-            end();
-          } else if (this.#preventCancel) {
-            release2(reader2);
-            end();
-          } else {
-            cancelStream(stream, value, end, reject);
-            release2(reader2);
+        return PromisePrototypeThen(
+          read2,
+          (result) => {
+            this.#ongoing = void 0;
+            if (result.done) this.#finished = true;
+            return result;
+          },
+          (error) => {
+            this.#ongoing = void 0;
+            this.#finished = true;
+            throw error;
           }
-        });
+        );
       }
-      #after(step) {
-        const last = this.#last;
-        const promise = new Promise2((resolve, reject) => {
-          const run = /* @__PURE__ */ __name(() => {
-            try {
-              step(resolve, reject);
-            } catch (error) {
-              reject(error);
-            }
-          }, "run");
-          if (last === void 0) run();
-          else PromisePrototypeThen(last, run, run);
+      #returnStep(value) {
+        const reader2 = this.#reader;
+        if (this.#finished || reader2.stream === void 0) return PromiseResolve(Promise2, void 0);
+        this.#finished = true;
+        return new Promise2((resolve, reject) => {
+          if (!this.#preventCancel) cancelStream(reader2.stream, value, resolve, reject);
+          release2(reader2);
+          if (this.#preventCancel) resolve(void 0);
         });
-        this.#last = promise;
-        return promise;
       }
     }
     ObjectSetPrototypeOf(StreamIterator.prototype, AsyncIteratorPrototype);
