@@ -5043,16 +5043,19 @@
     }
   }
   __name(checkBounds, "checkBounds");
+  function isBroken(number) {
+    return number !== number || number % 1 !== 0 && number - number === 0;
+  }
+  __name(isBroken, "isBroken");
   function boundsError(offset, last) {
-    if (offset % 1 !== 0 && offset - offset === 0) return outOfRange("offset", "an integer", offset);
-    if (offset !== offset) return outOfRange("offset", "an integer", offset);
+    if (isBroken(offset)) return outOfRange("offset", "an integer", offset);
     return last < 0 ? outOfBounds() : outOfRange("offset", ">= 0 and <= " + last, offset);
   }
   __name(boundsError, "boundsError");
   function checkSize(size) {
     if (size === 1 || size === 2 || size === 3 || size === 4 || size === 5 || size === 6) return;
     checkNumber(size, "byteLength");
-    throw outOfRange("byteLength", size % 1 !== 0 && size - size === 0 || size !== size ? "an integer" : ">= 1 and <= 6", size);
+    throw outOfRange("byteLength", isBroken(size) ? "an integer" : ">= 1 and <= 6", size);
   }
   __name(checkSize, "checkSize");
   function checkValue(buffer, value, offset, size, least, most) {

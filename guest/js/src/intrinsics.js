@@ -12,7 +12,7 @@
 const { bind, call } = Function.prototype;
 
 /** Turns a method into a function whose first argument is the receiver. */
-export const uncurryThis = bind.bind(call);
+const uncurryThis = bind.bind(call);
 
 function getter(prototype, name) {
   return uncurryThis(Object.getOwnPropertyDescriptor(prototype, name).get);
