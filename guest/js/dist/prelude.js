@@ -5059,18 +5059,20 @@
   }
   __name(checkSize, "checkSize");
   function checkValue(buffer, value, offset, size, least, most) {
-    if (value > most || value < least) {
-      const n = typeof least === "bigint" ? "n" : "";
-      const bits = size * 8;
-      let range;
-      if (size <= 4) range = ">= " + least + " and <= " + most;
-      else if (least === 0 || least === 0n) range = ">= 0" + n + " and < 2" + n + " ** " + bits + n;
-      else range = ">= -(2" + n + " ** " + (bits - 1) + n + ") and < 2" + n + " ** " + (bits - 1) + n;
-      throw outOfRange("value", range, value);
-    }
+    if (value > most || value < least) throw rangeError(value, size, least, most);
     checkBounds(buffer, offset, size);
   }
   __name(checkValue, "checkValue");
+  function rangeError(value, size, least, most) {
+    const n = typeof least === "bigint" ? "n" : "";
+    const bits = size * 8;
+    let range;
+    if (size <= 4) range = ">= " + least + " and <= " + most;
+    else if (least === 0 || least === 0n) range = ">= 0" + n + " and < 2" + n + " ** " + bits + n;
+    else range = ">= -(2" + n + " ** " + (bits - 1) + n + ") and < 2" + n + " ** " + (bits - 1) + n;
+    return outOfRange("value", range, value);
+  }
+  __name(rangeError, "rangeError");
   function readLE(buffer, offset, size) {
     let value = buffer[offset];
     if (size === 1) return value;
@@ -5215,12 +5217,21 @@
     }.write;
   }
   __name(floatWriter, "floatWriter");
-  function bigWriter(View, least, most, isLittle) {
+  function bigWriter(View, least, end, isLittle) {
     const { numbers, bytes } = scratch(View);
+    const most = end - 1n;
+    const leastNumber = Number2(least);
+    const endNumber = Number2(end);
     return {
       write(value, offset = 0) {
+        if (typeof value !== "bigint") {
+          if (typeof value === "number" && (value < leastNumber || value >= endNumber)) {
+            throw rangeError(value, 8, least, most);
+          }
+          checkBounds(this, offset, 8);
+          throw new TypeError2("Cannot mix BigInt and other types, use explicit conversions");
+        }
         checkValue(this, value, offset, 8, least, most);
-        if (typeof value !== "bigint") throw new TypeError2("Cannot mix BigInt and other types, use explicit conversions");
         numbers[0] = value;
         return putScratch(this, bytes, offset, 8, isLittle);
       }
@@ -5255,8 +5266,8 @@
       define5("writeDouble" + end, floatWriter(Float64Array, 8, isLittle));
       both("read", "BigUInt64" + end, "BigUint64" + end, scratchReader(BigUint64Array, 8, isLittle));
       define5("readBigInt64" + end, scratchReader(BigInt64Array, 8, isLittle));
-      both("write", "BigUInt64" + end, "BigUint64" + end, bigWriter(BigUint64Array, 0n, 2n ** 64n - 1n, isLittle));
-      define5("writeBigInt64" + end, bigWriter(BigInt64Array, -(2n ** 63n), 2n ** 63n - 1n, isLittle));
+      both("write", "BigUInt64" + end, "BigUint64" + end, bigWriter(BigUint64Array, 0n, 2n ** 64n, isLittle));
+      define5("writeBigInt64" + end, bigWriter(BigInt64Array, -(2n ** 63n), 2n ** 63n, isLittle));
     }
   }
   __name(defineNumbers, "defineNumbers");

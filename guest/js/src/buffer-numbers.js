@@ -8,6 +8,7 @@ import {
   BigUint64Array,
   Float32Array,
   Float64Array,
+  Number,
   TypedArrayPrototypeGetBuffer,
   TypedArrayPrototypeGetLength,
   TypeError,
@@ -41,16 +42,18 @@ function checkSize(size) {
 
 /** Throws unless a value lies between `least` and `most`, and its `size` bytes within the buffer. */
 function checkValue(buffer, value, offset, size, least, most) {
-  if (value > most || value < least) {
-    const n = typeof least === 'bigint' ? 'n' : '';
-    const bits = size * 8;
-    let range;
-    if (size <= 4) range = '>= ' + least + ' and <= ' + most;
-    else if (least === 0 || least === 0n) range = '>= 0' + n + ' and < 2' + n + ' ** ' + bits + n;
-    else range = '>= -(2' + n + ' ** ' + (bits - 1) + n + ') and < 2' + n + ' ** ' + (bits - 1) + n;
-    throw outOfRange('value', range, value);
-  }
+  if (value > most || value < least) throw rangeError(value, size, least, most);
   checkBounds(buffer, offset, size);
+}
+
+function rangeError(value, size, least, most) {
+  const n = typeof least === 'bigint' ? 'n' : '';
+  const bits = size * 8;
+  let range;
+  if (size <= 4) range = '>= ' + least + ' and <= ' + most;
+  else if (least === 0 || least === 0n) range = '>= 0' + n + ' and < 2' + n + ' ** ' + bits + n;
+  else range = '>= -(2' + n + ' ** ' + (bits - 1) + n + ') and < 2' + n + ' ** ' + (bits - 1) + n;
+  return outOfRange('value', range, value);
 }
 
 // --- Whole numbers of 1 to 6 bytes ---
@@ -206,12 +209,22 @@ function floatWriter(View, size, isLittle) {
   }.write;
 }
 
-function bigWriter(View, least, most, isLittle) {
+function bigWriter(View, least, end, isLittle) {
   const { numbers, bytes } = scratch(View);
+  const most = end - 1n;
+  const leastNumber = Number(least);
+  const endNumber = Number(end);
   return {
     write(value, offset = 0) {
+      if (typeof value !== 'bigint') {
+        // A number is compared with numbers: beside BigInts the engine has been wrong.
+        if (typeof value === 'number' && (value < leastNumber || value >= endNumber)) {
+          throw rangeError(value, 8, least, most);
+        }
+        checkBounds(this, offset, 8);
+        throw new TypeError('Cannot mix BigInt and other types, use explicit conversions');
+      }
       checkValue(this, value, offset, 8, least, most);
-      if (typeof value !== 'bigint') throw new TypeError('Cannot mix BigInt and other types, use explicit conversions');
       numbers[0] = value;
       return putScratch(this, bytes, offset, 8, isLittle);
     },
@@ -247,7 +260,7 @@ export function defineNumbers(define) {
     define('writeDouble' + end, floatWriter(Float64Array, 8, isLittle));
     both('read', 'BigUInt64' + end, 'BigUint64' + end, scratchReader(BigUint64Array, 8, isLittle));
     define('readBigInt64' + end, scratchReader(BigInt64Array, 8, isLittle));
-    both('write', 'BigUInt64' + end, 'BigUint64' + end, bigWriter(BigUint64Array, 0n, 2n ** 64n - 1n, isLittle));
-    define('writeBigInt64' + end, bigWriter(BigInt64Array, -(2n ** 63n), 2n ** 63n - 1n, isLittle));
+    both('write', 'BigUInt64' + end, 'BigUint64' + end, bigWriter(BigUint64Array, 0n, 2n ** 64n, isLittle));
+    define('writeBigInt64' + end, bigWriter(BigInt64Array, -(2n ** 63n), 2n ** 63n, isLittle));
   }
 }
