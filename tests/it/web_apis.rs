@@ -80,18 +80,42 @@ fn a_buffer_is_one_of_node() {
         ("Buffer.from([65, 200]).toString('ascii')", r#""AH""#),
         ("Buffer.alloc(10000, 'é', 'latin1').toString('latin1').length", "10000"),
         ("Buffer.from('a'.repeat(9999), 'ucs2').toString('ucs2').length", "9999"),
-        ("[Buffer.from('abc').indexOf(''), Buffer.from('abc').includes(''), Buffer.from('abc').indexOf('b', 'ucs2')]", "[0,true,-1]"),
+        (
+            "[Buffer.from('abc').indexOf(''), Buffer.from('abc').includes(''), Buffer.from('abc').indexOf('b', 'ucs2')]",
+            "[0,true,-1]",
+        ),
         ("Buffer.from('abc').equals(Uint8Array.of(97, 98, 99))", "true"),
         ("(() => { const t = new Uint8Array(2); return [Buffer.from('abc').copy(t), t[1]] })()", "[2,98]"),
-        ("String(Buffer.from([255, 255, 255, 255, 255, 255, 255, 255]).readBigUint64LE())", r#""18446744073709551615""#),
+        (
+            "String(Buffer.from([255, 255, 255, 255, 255, 255, 255, 255]).readBigUint64LE())",
+            r#""18446744073709551615""#,
+        ),
         ("(() => { const b = Buffer.alloc(8); b.writeBigUint64BE(2n ** 63n); return b[0] })()", "128"),
-        ("(() => { const b = Buffer.alloc(8); b.writeDoubleLE(1.5); return [b.readDoubleLE(), b.readFloatBE(4)] })()", "[1.5,8.905391870630645e-41]"),
-        ("(() => { const b = Buffer.alloc(6); b.writeIntBE(-140737488355328, 0, 6); return [b.readIntBE(0, 6), b.readUIntLE(0, 6)] })()", "[-140737488355328,128]"),
+        (
+            "(() => { const b = Buffer.alloc(8); b.writeDoubleLE(1.5); return [b.readDoubleLE(), b.readFloatBE(4)] })()",
+            "[1.5,8.905391870630645e-41]",
+        ),
+        (
+            "(() => { const b = Buffer.alloc(6); b.writeIntBE(-140737488355328, 0, 6); return [b.readIntBE(0, 6), b.readUIntLE(0, 6)] })()",
+            "[-140737488355328,128]",
+        ),
         ("Buffer.copyBytesFrom(Uint16Array.of(1, 258), 1).toString('hex')", r#""0201""#),
-        ("[Buffer.isUtf8(Buffer.from('é')), Buffer.isAscii(Buffer.from('é')), Buffer.transcode(Buffer.from('€'), 'utf8', 'latin1').toString()]", r#"[true,false,"?"]"#),
-        ("[Buffer.from('abcd').utf8Slice(1, 3), Buffer.alloc(3).hexWrite('0102'), Buffer.from('abc').base64Slice()]", r#"["bc",2,"YWJj"]"#),
-        ("[Buffer.from('abc').map((x) => x + 1).toString(), Buffer.isBuffer(Buffer.from('abc').subarray(1)), Buffer.from('a') instanceof Uint8Array]", r#"["bcd",true,true]"#),
-        ("[`${Buffer.from('abc')}`, JSON.stringify(Buffer.from('a')), Buffer.of(1, 2).length, Buffer('x').length]", r#"["abc","{\"type\":\"Buffer\",\"data\":[97]}",2,1]"#),
+        (
+            "[Buffer.isUtf8(Buffer.from('é')), Buffer.isAscii(Buffer.from('é')), Buffer.transcode(Buffer.from('€'), 'utf8', 'latin1').toString()]",
+            r#"[true,false,"?"]"#,
+        ),
+        (
+            "[Buffer.from('abcd').utf8Slice(1, 3), Buffer.alloc(3).hexWrite('0102'), Buffer.from('abc').base64Slice()]",
+            r#"["bc",2,"YWJj"]"#,
+        ),
+        (
+            "[Buffer.from('abc').map((x) => x + 1).toString(), Buffer.isBuffer(Buffer.from('abc').subarray(1)), Buffer.from('a') instanceof Uint8Array]",
+            r#"["bcd",true,true]"#,
+        ),
+        (
+            "[`${Buffer.from('abc')}`, JSON.stringify(Buffer.from('a')), Buffer.of(1, 2).length, Buffer('x').length]",
+            r#"["abc","{\"type\":\"Buffer\",\"data\":[97]}",2,1]"#,
+        ),
         ("Buffer.concat([Buffer.from('ab'), Uint8Array.of(99)]).lastIndexOf('c')", "2"),
         ("Buffer.alloc(7).fill('abc').toString()", r#""abcabca""#),
     ] {
@@ -118,8 +142,14 @@ fn a_buffer_is_one_of_node() {
 #[test]
 fn an_event_keeps_its_target() {
     for (expression, expect) in [
-        ("(() => { const t = new EventTarget(), e = new Event('x'); t.dispatchEvent(e); return [e.target === t, e.currentTarget, e.eventPhase] })()", "[true,null,0]"),
-        ("(() => { const c = new AbortController(), seen = []; c.signal.addEventListener('abort', (e) => seen.push(e.type, e.isTrusted), { once: true }); c.abort(); return seen })()", r#"["abort",true]"#),
+        (
+            "(() => { const t = new EventTarget(), e = new Event('x'); t.dispatchEvent(e); return [e.target === t, e.currentTarget, e.eventPhase] })()",
+            "[true,null,0]",
+        ),
+        (
+            "(() => { const c = new AbortController(), seen = []; c.signal.addEventListener('abort', (e) => seen.push(e.type, e.isTrusted), { once: true }); c.abort(); return seen })()",
+            r#"["abort",true]"#,
+        ),
     ] {
         assert_eq!(eval(expression), expect, "{expression}");
     }

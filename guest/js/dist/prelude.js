@@ -5037,12 +5037,16 @@
 
   // src/buffer-numbers.js
   function checkBounds(buffer, offset, size) {
-    if (typeof offset !== "number") throw wrongType("offset", "of type number", offset);
-    if (buffer[offset] === void 0 || buffer[offset + size - 1] === void 0) {
-      throw boundsError(offset, TypedArrayPrototypeGetLength(buffer) - size);
+    if (typeof offset !== "number" || buffer[offset] === void 0 || buffer[offset + size - 1] === void 0) {
+      throw badOffset(buffer, offset, size);
     }
   }
   __name(checkBounds, "checkBounds");
+  function badOffset(buffer, offset, size) {
+    if (typeof offset !== "number") return wrongType("offset", "of type number", offset);
+    return boundsError(offset, TypedArrayPrototypeGetLength(buffer) - size);
+  }
+  __name(badOffset, "badOffset");
   function isBroken(number) {
     return number !== number || number % 1 !== 0 && number - number === 0;
   }
@@ -5126,20 +5130,43 @@
     return fraction === fraction ? value - fraction : 0;
   }
   __name(whole, "whole");
-  function reader(read2, size, isSigned) {
-    return isSigned ? {
+  function reader1(isSigned) {
+    return {
       read(offset = 0) {
-        checkBounds(this, offset, size);
-        return signed(read2(this, offset, size), size);
-      }
-    }.read : {
-      read(offset = 0) {
-        checkBounds(this, offset, size);
-        return read2(this, offset, size);
+        if (typeof offset !== "number") throw badOffset(this, offset, 1);
+        const byte = this[offset];
+        if (byte === void 0) throw badOffset(this, offset, 1);
+        return isSigned ? byte << 24 >> 24 : byte;
       }
     }.read;
   }
-  __name(reader, "reader");
+  __name(reader1, "reader1");
+  function reader2(isLittle, isSigned) {
+    return {
+      read(offset = 0) {
+        if (typeof offset !== "number") throw badOffset(this, offset, 2);
+        const first = this[offset];
+        const second = this[offset + 1];
+        if (first === void 0 || second === void 0) throw badOffset(this, offset, 2);
+        const value = isLittle ? first | second << 8 : first << 8 | second;
+        return isSigned ? value << 16 >> 16 : value;
+      }
+    }.read;
+  }
+  __name(reader2, "reader2");
+  function reader4(isLittle, isSigned) {
+    return {
+      read(offset = 0) {
+        if (typeof offset !== "number") throw badOffset(this, offset, 4);
+        const first = this[offset];
+        const last = this[offset + 3];
+        if (first === void 0 || last === void 0) throw badOffset(this, offset, 4);
+        const value = isLittle ? first | this[offset + 1] << 8 | this[offset + 2] << 16 | last << 24 : first << 24 | this[offset + 1] << 16 | this[offset + 2] << 8 | last;
+        return isSigned ? value : value >>> 0;
+      }
+    }.read;
+  }
+  __name(reader4, "reader4");
   function sizedReader(read2, isSigned) {
     return {
       read(offset, byteLength) {
@@ -5157,19 +5184,67 @@
     return isSigned ? [-count / 2, count / 2 - 1] : [0, count - 1];
   }
   __name(limits, "limits");
-  function writer(write5, size, isSigned) {
-    const { 0: least, 1: most } = limits(size, isSigned);
+  function writer1(isSigned) {
+    const { 0: least, 1: most } = limits(1, isSigned);
     return {
       write(value, offset = 0) {
         value = +value;
-        if (size === 1) checkNumber(offset, "offset");
-        checkValue(this, value, offset, size, least, most);
-        write5(this, whole(value), offset, size);
-        return offset + size;
+        if (typeof offset !== "number") throw badOffset(this, offset, 1);
+        if (value > most || value < least) throw rangeError(value, 1, least, most);
+        if (this[offset] === void 0) throw badOffset(this, offset, 1);
+        this[offset] = value;
+        return offset + 1;
       }
     }.write;
   }
-  __name(writer, "writer");
+  __name(writer1, "writer1");
+  function writer2(isLittle, isSigned) {
+    const { 0: least, 1: most } = limits(2, isSigned);
+    return {
+      write(value, offset = 0) {
+        value = +value;
+        if (value > most || value < least) throw rangeError(value, 2, least, most);
+        if (typeof offset !== "number" || this[offset] === void 0 || this[offset + 1] === void 0) {
+          throw badOffset(this, offset, 2);
+        }
+        if (isLittle) {
+          this[offset] = value;
+          this[offset + 1] = value >> 8;
+        } else {
+          this[offset] = value >> 8;
+          this[offset + 1] = value;
+        }
+        return offset + 2;
+      }
+    }.write;
+  }
+  __name(writer2, "writer2");
+  function writer4(isLittle, isSigned) {
+    const { 0: least, 1: most } = limits(4, isSigned);
+    return {
+      write(value, offset = 0) {
+        value = +value;
+        if (value > most || value < least) throw rangeError(value, 4, least, most);
+        if (typeof offset !== "number" || this[offset] === void 0 || this[offset + 3] === void 0) {
+          throw badOffset(this, offset, 4);
+        }
+        value |= 0;
+        if (isLittle) {
+          this[offset] = value;
+          this[offset + 1] = value >> 8;
+          this[offset + 2] = value >> 16;
+          this[offset + 3] = value >> 24;
+        } else {
+          this[offset] = value >> 24;
+          this[offset + 1] = value >> 16;
+          this[offset + 2] = value >> 8;
+          this[offset + 3] = value;
+        }
+        return offset + 4;
+      }
+    }.write;
+  }
+  __name(writer4, "writer4");
   function sizedWriter(write5, isSigned) {
     return {
       write(value, offset, byteLength) {
@@ -5194,14 +5269,16 @@
     return {
       read(offset = 0) {
         checkBounds(this, offset, size);
-        for (let i = 0; i < size; i++) bytes[isLittle ? i : size - 1 - i] = this[offset + i];
+        if (isLittle) for (let i = 0; i < size; i++) bytes[i] = this[offset + i];
+        else for (let i = size - 1, at = offset; i >= 0; i--, at++) bytes[i] = this[at];
         return numbers[0];
       }
     }.read;
   }
   __name(scratchReader, "scratchReader");
   function putScratch(buffer, bytes, offset, size, isLittle) {
-    for (let i = 0; i < size; i++) buffer[offset + i] = bytes[isLittle ? i : size - 1 - i];
+    if (isLittle) for (let i = 0; i < size; i++) buffer[offset + i] = bytes[i];
+    else for (let i = size - 1, at = offset; i >= 0; i--, at++) buffer[at] = bytes[i];
     return offset + size;
   }
   __name(putScratch, "putScratch");
@@ -5248,14 +5325,20 @@
       const end = isLittle ? "LE" : "BE";
       const read2 = isLittle ? readLE : readBE;
       const write5 = isLittle ? writeLE : writeBE;
-      for (let size = 1; size <= 4; size *= 2) {
-        if (size === 1 && !isLittle) continue;
-        const suffix = size * 8 + (size === 1 ? "" : end);
-        both("read", "UInt" + suffix, "Uint" + suffix, reader(read2, size, false));
-        both("read", "Int" + suffix, void 0, reader(read2, size, true));
-        both("write", "UInt" + suffix, "Uint" + suffix, writer(write5, size, false));
-        both("write", "Int" + suffix, void 0, writer(write5, size, true));
+      if (isLittle) {
+        both("read", "UInt8", "Uint8", reader1(false));
+        both("read", "Int8", void 0, reader1(true));
+        both("write", "UInt8", "Uint8", writer1(false));
+        both("write", "Int8", void 0, writer1(true));
       }
+      both("read", "UInt16" + end, "Uint16" + end, reader2(isLittle, false));
+      both("read", "Int16" + end, void 0, reader2(isLittle, true));
+      both("write", "UInt16" + end, "Uint16" + end, writer2(isLittle, false));
+      both("write", "Int16" + end, void 0, writer2(isLittle, true));
+      both("read", "UInt32" + end, "Uint32" + end, reader4(isLittle, false));
+      both("read", "Int32" + end, void 0, reader4(isLittle, true));
+      both("write", "UInt32" + end, "Uint32" + end, writer4(isLittle, false));
+      both("write", "Int32" + end, void 0, writer4(isLittle, true));
       both("read", "UInt" + end, "Uint" + end, sizedReader(read2, false));
       both("read", "Int" + end, void 0, sizedReader(read2, true));
       both("write", "UInt" + end, "Uint" + end, sizedWriter(write5, false));
@@ -6866,11 +6949,11 @@
   function finish(stream) {
     stream.state = CLOSED;
     stream.pull = stream.cancel = stream.size = void 0;
-    const { reader: reader2 } = stream;
-    if (reader2 === void 0) return;
-    if (reader2.settle !== void 0) reader2.settle.resolve(void 0);
-    const { requests } = reader2;
-    reader2.requests = [];
+    const { reader } = stream;
+    if (reader === void 0) return;
+    if (reader.settle !== void 0) reader.settle.resolve(void 0);
+    const { requests } = reader;
+    reader.requests = [];
     for (let i = 0; i < requests.length; i++) requests[i].close();
   }
   __name(finish, "finish");
@@ -6881,15 +6964,15 @@
     stream.queue = [];
     stream.queued = 0;
     stream.pull = stream.cancel = stream.size = void 0;
-    const { reader: reader2 } = stream;
-    if (reader2 === void 0) return;
-    if (reader2.settle !== void 0) reader2.settle.reject(error);
-    failRequests(reader2, error);
+    const { reader } = stream;
+    if (reader === void 0) return;
+    if (reader.settle !== void 0) reader.settle.reject(error);
+    failRequests(reader, error);
   }
   __name(errorStream, "errorStream");
-  function failRequests(reader2, error) {
-    const { requests } = reader2;
-    reader2.requests = [];
+  function failRequests(reader, error) {
+    const { requests } = reader;
+    reader.requests = [];
     for (let i = 0; i < requests.length; i++) requests[i].error(error);
   }
   __name(failRequests, "failRequests");
@@ -6918,22 +7001,22 @@
     return stream.reader;
   }
   __name(lock, "lock");
-  function release2(reader2) {
-    const { stream } = reader2;
+  function release2(reader) {
+    const { stream } = reader;
     if (stream === void 0) return;
     const error = released();
-    if (reader2.settle !== void 0 && stream.state === READABLE) reader2.settle.reject(error);
-    else reader2.closed = void 0;
-    reader2.stream = stream.reader = reader2.settle = void 0;
-    failRequests(reader2, error);
+    if (reader.settle !== void 0 && stream.state === READABLE) reader.settle.reject(error);
+    else reader.closed = void 0;
+    reader.stream = stream.reader = reader.settle = void 0;
+    failRequests(reader, error);
   }
   __name(release2, "release");
   function released() {
     return new TypeError2("The reader was released");
   }
   __name(released, "released");
-  function readChunk(reader2, request2) {
-    const { stream } = reader2;
+  function readChunk(reader, request2) {
+    const { stream } = reader;
     stream.disturbed = true;
     if (stream.state === CLOSED) {
       request2.close();
@@ -6946,13 +7029,13 @@
       else pullIfNeeded(stream);
       request2.chunk(chunk);
     } else {
-      ArrayPrototypePush(reader2.requests, request2);
+      ArrayPrototypePush(reader.requests, request2);
       pullIfNeeded(stream);
     }
   }
   __name(readChunk, "readChunk");
   function readAll(stream, done, failed) {
-    const reader2 = lock(stream);
+    const reader = lock(stream);
     const chunks = [];
     let reading = false;
     let again = false;
@@ -6980,7 +7063,7 @@
       reading = true;
       while (again) {
         again = false;
-        readChunk(reader2, request2);
+        readChunk(reader, request2);
       }
       reading = false;
     }
@@ -6989,7 +7072,7 @@
   }
   __name(readAll, "readAll");
   function teeStream(stream, copy) {
-    const reader2 = lock(stream);
+    const reader = lock(stream);
     let reading = false;
     let readAgain = false;
     const cancelled = [false, false];
@@ -7037,7 +7120,7 @@
         readAgain = true;
       } else {
         reading = true;
-        readChunk(reader2, request2);
+        readChunk(reader, request2);
       }
       done();
     }
@@ -7060,7 +7143,7 @@
       });
     }
     if (stream.state === ERRORED) fail(stream.error);
-    else reader2.settle = { resolve() {
+    else reader.settle = { resolve() {
     }, reject: fail };
     return branches;
   }
@@ -7182,17 +7265,17 @@
         this.#reader = lock(record);
       }
       get closed() {
-        const reader2 = this.#reader;
-        if (reader2.closed === void 0) {
-          const { stream } = reader2;
+        const reader = this.#reader;
+        if (reader.closed === void 0) {
+          const { stream } = reader;
           const { state, error } = stream === void 0 ? { state: ERRORED, error: released() } : stream;
-          reader2.closed = new Promise2((resolve, reject) => {
+          reader.closed = new Promise2((resolve, reject) => {
             if (state === CLOSED) resolve(void 0);
             else if (state === ERRORED) reject(error);
-            else reader2.settle = { resolve, reject };
+            else reader.settle = { resolve, reject };
           });
         }
-        return reader2.closed;
+        return reader.closed;
       }
       read() {
         return new Promise2((resolve, reject) => readChunk(attached(this.#reader), promiseRequest(resolve, reject)));
@@ -7266,8 +7349,8 @@
       #preventCancel;
       #ongoing = void 0;
       #finished = false;
-      constructor(reader2, preventCancel) {
-        this.#reader = reader2;
+      constructor(reader, preventCancel) {
+        this.#reader = reader;
         this.#preventCancel = preventCancel;
       }
       next() {
@@ -7283,17 +7366,17 @@
         return PromisePrototypeThen(this.#ongoing, () => ({ value, done: true }));
       }
       #nextStep() {
-        const reader2 = this.#reader;
-        if (this.#finished || reader2.stream === void 0) return PromiseResolve(Promise2, { value: void 0, done: true });
+        const reader = this.#reader;
+        if (this.#finished || reader.stream === void 0) return PromiseResolve(Promise2, { value: void 0, done: true });
         const read2 = new Promise2((resolve, reject) => {
-          readChunk(reader2, {
+          readChunk(reader, {
             chunk: /* @__PURE__ */ __name((value) => resolve({ value, done: false }), "chunk"),
             close: /* @__PURE__ */ __name(() => {
-              release2(reader2);
+              release2(reader);
               resolve({ value: void 0, done: true });
             }, "close"),
             error: /* @__PURE__ */ __name((error) => {
-              release2(reader2);
+              release2(reader);
               reject(error);
             }, "error")
           });
@@ -7313,12 +7396,12 @@
         );
       }
       #returnStep(value) {
-        const reader2 = this.#reader;
-        if (this.#finished || reader2.stream === void 0) return PromiseResolve(Promise2, void 0);
+        const reader = this.#reader;
+        if (this.#finished || reader.stream === void 0) return PromiseResolve(Promise2, void 0);
         this.#finished = true;
         return new Promise2((resolve, reject) => {
-          if (!this.#preventCancel) cancelStream(reader2.stream, value, resolve, reject);
-          release2(reader2);
+          if (!this.#preventCancel) cancelStream(reader.stream, value, resolve, reject);
+          release2(reader);
           if (this.#preventCancel) resolve(void 0);
         });
       }
@@ -7344,9 +7427,9 @@
     return { __proto__: null, ReadableStream, ReadableStreamDefaultController, ReadableStreamDefaultReader };
   }
   __name(makeStreams, "makeStreams");
-  function attached(reader2) {
-    if (reader2.stream === void 0) throw released();
-    return reader2;
+  function attached(reader) {
+    if (reader.stream === void 0) throw released();
+    return reader;
   }
   __name(attached, "attached");
   function promiseRequest(resolve, reject) {

@@ -18,10 +18,14 @@ import { checkNumber, outOfBounds, outOfRange, wrongType } from './node-errors.j
 
 /** Throws unless `size` bytes from `offset` on lie within the buffer. */
 function checkBounds(buffer, offset, size) {
-  if (typeof offset !== 'number') throw wrongType('offset', 'of type number', offset);
-  if (buffer[offset] === undefined || buffer[offset + size - 1] === undefined) {
-    throw boundsError(offset, TypedArrayPrototypeGetLength(buffer) - size);
+  if (typeof offset !== 'number' || buffer[offset] === undefined || buffer[offset + size - 1] === undefined) {
+    throw badOffset(buffer, offset, size);
   }
+}
+
+function badOffset(buffer, offset, size) {
+  if (typeof offset !== 'number') return wrongType('offset', 'of type number', offset);
+  return boundsError(offset, TypedArrayPrototypeGetLength(buffer) - size);
 }
 
 /** Whether a number has a fraction, or is none; Node.js takes the infinities for whole. */
@@ -114,20 +118,46 @@ function whole(value) {
   return fraction === fraction ? value - fraction : 0;
 }
 
-function reader(read, size, isSigned) {
-  return isSigned
-    ? {
-        read(offset = 0) {
-          checkBounds(this, offset, size);
-          return signed(read(this, offset, size), size);
-        },
-      }.read
-    : {
-        read(offset = 0) {
-          checkBounds(this, offset, size);
-          return read(this, offset, size);
-        },
-      }.read;
+// The numbers of 1, 2 and 4 bytes are what is read and written most, and each step counts in an interpreter: no loop, and
+// no call but where something is wrong.
+
+function reader1(isSigned) {
+  return {
+    read(offset = 0) {
+      if (typeof offset !== 'number') throw badOffset(this, offset, 1);
+      const byte = this[offset];
+      if (byte === undefined) throw badOffset(this, offset, 1);
+      return isSigned ? (byte << 24) >> 24 : byte;
+    },
+  }.read;
+}
+
+function reader2(isLittle, isSigned) {
+  return {
+    read(offset = 0) {
+      if (typeof offset !== 'number') throw badOffset(this, offset, 2);
+      const first = this[offset];
+      const second = this[offset + 1];
+      if (first === undefined || second === undefined) throw badOffset(this, offset, 2);
+      const value = isLittle ? first | (second << 8) : (first << 8) | second;
+      return isSigned ? (value << 16) >> 16 : value;
+    },
+  }.read;
+}
+
+function reader4(isLittle, isSigned) {
+  return {
+    read(offset = 0) {
+      if (typeof offset !== 'number') throw badOffset(this, offset, 4);
+      const first = this[offset];
+      const last = this[offset + 3];
+      if (first === undefined || last === undefined) throw badOffset(this, offset, 4);
+      const value = isLittle
+        ? first | (this[offset + 1] << 8) | (this[offset + 2] << 16) | (last << 24)
+        : (first << 24) | (this[offset + 1] << 16) | (this[offset + 2] << 8) | last;
+      return isSigned ? value : value >>> 0;
+    },
+  }.read;
 }
 
 function sizedReader(read, isSigned) {
@@ -147,15 +177,63 @@ function limits(size, isSigned) {
   return isSigned ? [-count / 2, count / 2 - 1] : [0, count - 1];
 }
 
-function writer(write, size, isSigned) {
-  const { 0: least, 1: most } = limits(size, isSigned);
+function writer1(isSigned) {
+  const { 0: least, 1: most } = limits(1, isSigned);
   return {
     write(value, offset = 0) {
       value = +value;
-      if (size === 1) checkNumber(offset, 'offset');
-      checkValue(this, value, offset, size, least, most);
-      write(this, whole(value), offset, size);
-      return offset + size;
+      if (typeof offset !== 'number') throw badOffset(this, offset, 1);
+      if (value > most || value < least) throw rangeError(value, 1, least, most);
+      if (this[offset] === undefined) throw badOffset(this, offset, 1);
+      this[offset] = value;
+      return offset + 1;
+    },
+  }.write;
+}
+
+function writer2(isLittle, isSigned) {
+  const { 0: least, 1: most } = limits(2, isSigned);
+  return {
+    write(value, offset = 0) {
+      value = +value;
+      if (value > most || value < least) throw rangeError(value, 2, least, most);
+      if (typeof offset !== 'number' || this[offset] === undefined || this[offset + 1] === undefined) {
+        throw badOffset(this, offset, 2);
+      }
+      if (isLittle) {
+        this[offset] = value;
+        this[offset + 1] = value >> 8;
+      } else {
+        this[offset] = value >> 8;
+        this[offset + 1] = value;
+      }
+      return offset + 2;
+    },
+  }.write;
+}
+
+function writer4(isLittle, isSigned) {
+  const { 0: least, 1: most } = limits(4, isSigned);
+  return {
+    write(value, offset = 0) {
+      value = +value;
+      if (value > most || value < least) throw rangeError(value, 4, least, most);
+      if (typeof offset !== 'number' || this[offset] === undefined || this[offset + 3] === undefined) {
+        throw badOffset(this, offset, 4);
+      }
+      value |= 0;
+      if (isLittle) {
+        this[offset] = value;
+        this[offset + 1] = value >> 8;
+        this[offset + 2] = value >> 16;
+        this[offset + 3] = value >> 24;
+      } else {
+        this[offset] = value >> 24;
+        this[offset + 1] = value >> 16;
+        this[offset + 2] = value >> 8;
+        this[offset + 3] = value;
+      }
+      return offset + 4;
     },
   }.write;
 }
@@ -186,14 +264,16 @@ function scratchReader(View, size, isLittle) {
   return {
     read(offset = 0) {
       checkBounds(this, offset, size);
-      for (let i = 0; i < size; i++) bytes[isLittle ? i : size - 1 - i] = this[offset + i];
+      if (isLittle) for (let i = 0; i < size; i++) bytes[i] = this[offset + i];
+      else for (let i = size - 1, at = offset; i >= 0; i--, at++) bytes[i] = this[at];
       return numbers[0];
     },
   }.read;
 }
 
 function putScratch(buffer, bytes, offset, size, isLittle) {
-  for (let i = 0; i < size; i++) buffer[offset + i] = bytes[isLittle ? i : size - 1 - i];
+  if (isLittle) for (let i = 0; i < size; i++) buffer[offset + i] = bytes[i];
+  else for (let i = size - 1, at = offset; i >= 0; i--, at++) buffer[at] = bytes[i];
   return offset + size;
 }
 
@@ -242,14 +322,20 @@ export function defineNumbers(define) {
     const end = isLittle ? 'LE' : 'BE';
     const read = isLittle ? readLE : readBE;
     const write = isLittle ? writeLE : writeBE;
-    for (let size = 1; size <= 4; size *= 2) {
-      if (size === 1 && !isLittle) continue;
-      const suffix = size * 8 + (size === 1 ? '' : end);
-      both('read', 'UInt' + suffix, 'Uint' + suffix, reader(read, size, false));
-      both('read', 'Int' + suffix, undefined, reader(read, size, true));
-      both('write', 'UInt' + suffix, 'Uint' + suffix, writer(write, size, false));
-      both('write', 'Int' + suffix, undefined, writer(write, size, true));
+    if (isLittle) {
+      both('read', 'UInt8', 'Uint8', reader1(false));
+      both('read', 'Int8', undefined, reader1(true));
+      both('write', 'UInt8', 'Uint8', writer1(false));
+      both('write', 'Int8', undefined, writer1(true));
     }
+    both('read', 'UInt16' + end, 'Uint16' + end, reader2(isLittle, false));
+    both('read', 'Int16' + end, undefined, reader2(isLittle, true));
+    both('write', 'UInt16' + end, 'Uint16' + end, writer2(isLittle, false));
+    both('write', 'Int16' + end, undefined, writer2(isLittle, true));
+    both('read', 'UInt32' + end, 'Uint32' + end, reader4(isLittle, false));
+    both('read', 'Int32' + end, undefined, reader4(isLittle, true));
+    both('write', 'UInt32' + end, 'Uint32' + end, writer4(isLittle, false));
+    both('write', 'Int32' + end, undefined, writer4(isLittle, true));
     both('read', 'UInt' + end, 'Uint' + end, sizedReader(read, false));
     both('read', 'Int' + end, undefined, sizedReader(read, true));
     both('write', 'UInt' + end, 'Uint' + end, sizedWriter(write, false));
