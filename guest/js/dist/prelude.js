@@ -7225,6 +7225,74 @@
     return stream;
   }
   __name(streamOfSource, "streamOfSource");
+  var StreamIterator = class {
+    static {
+      __name(this, "StreamIterator");
+    }
+    #reader;
+    #preventCancel;
+    #ongoing = void 0;
+    #finished = false;
+    constructor(reader, preventCancel) {
+      this.#reader = reader;
+      this.#preventCancel = preventCancel;
+    }
+    next() {
+      const steps = /* @__PURE__ */ __name(() => this.#nextStep(), "steps");
+      const ongoing = this.#ongoing;
+      this.#ongoing = ongoing === void 0 ? steps() : PromisePrototypeThen(ongoing, steps, steps);
+      return this.#ongoing;
+    }
+    return(value) {
+      const steps = /* @__PURE__ */ __name(() => this.#returnStep(value), "steps");
+      const ongoing = this.#ongoing;
+      this.#ongoing = ongoing === void 0 ? steps() : PromisePrototypeThen(ongoing, steps, steps);
+      return PromisePrototypeThen(this.#ongoing, () => ({ value, done: true }));
+    }
+    #nextStep() {
+      const reader = this.#reader;
+      if (this.#finished || reader.stream === void 0) return PromiseResolve(Promise2, { value: void 0, done: true });
+      const read2 = new Promise2((resolve, reject) => {
+        readChunk(reader, {
+          chunk: /* @__PURE__ */ __name((value) => resolve({ value, done: false }), "chunk"),
+          close: /* @__PURE__ */ __name(() => {
+            release2(reader);
+            resolve({ value: void 0, done: true });
+          }, "close"),
+          error: /* @__PURE__ */ __name((error) => {
+            release2(reader);
+            reject(error);
+          }, "error")
+        });
+      });
+      return PromisePrototypeThen(
+        read2,
+        (result) => {
+          this.#ongoing = void 0;
+          if (result.done) this.#finished = true;
+          return result;
+        },
+        (error) => {
+          this.#ongoing = void 0;
+          this.#finished = true;
+          throw error;
+        }
+      );
+    }
+    #returnStep(value) {
+      const reader = this.#reader;
+      if (this.#finished || reader.stream === void 0) return PromiseResolve(Promise2, void 0);
+      this.#finished = true;
+      return new Promise2((resolve, reject) => {
+        if (!this.#preventCancel) cancelStream(reader.stream, value, resolve, reject);
+        release2(reader);
+        if (this.#preventCancel) resolve(void 0);
+      });
+    }
+  };
+  ObjectSetPrototypeOf(StreamIterator.prototype, AsyncIteratorPrototype);
+  delete StreamIterator.prototype.constructor;
+  shapeClass(StreamIterator, "ReadableStream AsyncIterator", ["next", "return"]);
   var Controller;
   function makeStreams() {
     class ReadableStreamDefaultController {
@@ -7341,74 +7409,6 @@
         return "ReadableStream { locked: " + isLocked(stream) + ", state: '" + stream.state + "' }";
       }
     }
-    class StreamIterator {
-      static {
-        __name(this, "StreamIterator");
-      }
-      #reader;
-      #preventCancel;
-      #ongoing = void 0;
-      #finished = false;
-      constructor(reader, preventCancel) {
-        this.#reader = reader;
-        this.#preventCancel = preventCancel;
-      }
-      next() {
-        const steps = /* @__PURE__ */ __name(() => this.#nextStep(), "steps");
-        const ongoing = this.#ongoing;
-        this.#ongoing = ongoing === void 0 ? steps() : PromisePrototypeThen(ongoing, steps, steps);
-        return this.#ongoing;
-      }
-      return(value) {
-        const steps = /* @__PURE__ */ __name(() => this.#returnStep(value), "steps");
-        const ongoing = this.#ongoing;
-        this.#ongoing = ongoing === void 0 ? steps() : PromisePrototypeThen(ongoing, steps, steps);
-        return PromisePrototypeThen(this.#ongoing, () => ({ value, done: true }));
-      }
-      #nextStep() {
-        const reader = this.#reader;
-        if (this.#finished || reader.stream === void 0) return PromiseResolve(Promise2, { value: void 0, done: true });
-        const read2 = new Promise2((resolve, reject) => {
-          readChunk(reader, {
-            chunk: /* @__PURE__ */ __name((value) => resolve({ value, done: false }), "chunk"),
-            close: /* @__PURE__ */ __name(() => {
-              release2(reader);
-              resolve({ value: void 0, done: true });
-            }, "close"),
-            error: /* @__PURE__ */ __name((error) => {
-              release2(reader);
-              reject(error);
-            }, "error")
-          });
-        });
-        return PromisePrototypeThen(
-          read2,
-          (result) => {
-            this.#ongoing = void 0;
-            if (result.done) this.#finished = true;
-            return result;
-          },
-          (error) => {
-            this.#ongoing = void 0;
-            this.#finished = true;
-            throw error;
-          }
-        );
-      }
-      #returnStep(value) {
-        const reader = this.#reader;
-        if (this.#finished || reader.stream === void 0) return PromiseResolve(Promise2, void 0);
-        this.#finished = true;
-        return new Promise2((resolve, reject) => {
-          if (!this.#preventCancel) cancelStream(reader.stream, value, resolve, reject);
-          release2(reader);
-          if (this.#preventCancel) resolve(void 0);
-        });
-      }
-    }
-    ObjectSetPrototypeOf(StreamIterator.prototype, AsyncIteratorPrototype);
-    delete StreamIterator.prototype.constructor;
-    shapeClass(StreamIterator, "ReadableStream AsyncIterator", ["next", "return"]);
     shapeClass(ReadableStreamDefaultController, "ReadableStreamDefaultController", [
       "desiredSize",
       "enqueue",
@@ -8255,6 +8255,48 @@
     return body;
   }
   __name(typedBody, "typedBody");
+  var optionsIn;
+  var optionMembers = {
+    get destination() {
+      void optionsIn(this);
+      return "";
+    },
+    get referrer() {
+      return optionsIn(this).referrer;
+    },
+    get referrerPolicy() {
+      return optionsIn(this).referrerPolicy;
+    },
+    get mode() {
+      return optionsIn(this).mode;
+    },
+    get credentials() {
+      return optionsIn(this).credentials;
+    },
+    get cache() {
+      return optionsIn(this).cache;
+    },
+    get integrity() {
+      void optionsIn(this);
+      return "";
+    },
+    get keepalive() {
+      return optionsIn(this).keepalive;
+    },
+    get isReloadNavigation() {
+      void optionsIn(this);
+      return false;
+    },
+    get isHistoryNavigation() {
+      void optionsIn(this);
+      return false;
+    },
+    get duplex() {
+      void optionsIn(this);
+      return "half";
+    }
+  };
+  var optionNames = ObjectKeys(optionMembers);
   function makeFetch() {
     const streams = makeStreams();
     const Headers = makeHeaders();
@@ -8267,6 +8309,7 @@
       #parts;
       static {
         partsOf = /* @__PURE__ */ __name((value) => typeof value === "object" && value !== null && #parts in value ? value.#parts : void 0, "partsOf");
+        optionsIn = /* @__PURE__ */ __name((request2) => request2.#parts.options, "optionsIn");
       }
       constructor(input, init = void 0) {
         if (input === constructionKey3) {
@@ -8285,46 +8328,8 @@
       get headers() {
         return headersIn(this.#parts, false);
       }
-      get destination() {
-        void this.#parts;
-        return "";
-      }
-      get referrer() {
-        return this.#parts.options.referrer;
-      }
-      get referrerPolicy() {
-        return this.#parts.options.referrerPolicy;
-      }
-      get mode() {
-        return this.#parts.options.mode;
-      }
-      get credentials() {
-        return this.#parts.options.credentials;
-      }
-      get cache() {
-        return this.#parts.options.cache;
-      }
       get redirect() {
         return this.#parts.redirect;
-      }
-      get integrity() {
-        void this.#parts;
-        return "";
-      }
-      get keepalive() {
-        return this.#parts.options.keepalive;
-      }
-      get isReloadNavigation() {
-        void this.#parts;
-        return false;
-      }
-      get isHistoryNavigation() {
-        void this.#parts;
-        return false;
-      }
-      get duplex() {
-        void this.#parts;
-        return "half";
       }
       get signal() {
         const parts = this.#parts;
@@ -8465,25 +8470,11 @@
         }
       }
     };
-    shapeClass(Request, "Request", [
-      "method",
-      "url",
-      "headers",
-      "destination",
-      "referrer",
-      "referrerPolicy",
-      "mode",
-      "credentials",
-      "cache",
-      "redirect",
-      "integrity",
-      "keepalive",
-      "isReloadNavigation",
-      "isHistoryNavigation",
-      "signal",
-      "duplex",
-      "clone"
-    ]);
+    for (let i = 0; i < optionNames.length; i++) {
+      const descriptor = ObjectGetOwnPropertyDescriptor(optionMembers, optionNames[i]);
+      ObjectDefineProperty(Request.prototype, optionNames[i], descriptor);
+    }
+    shapeClass(Request, "Request", ["method", "url", "headers", "redirect", "signal", "clone"]);
     shapeClass(Response, "Response", [
       "type",
       "url",

@@ -14,7 +14,9 @@ import {
   ArrayPrototypePush,
   JSONStringify,
   Number,
+  ObjectDefineProperty,
   ObjectFreeze,
+  ObjectGetOwnPropertyDescriptor,
   ObjectKeys,
   Promise,
   RangeError,
@@ -202,6 +204,51 @@ function typedBody(value, list) {
   return body;
 }
 
+// What a Request has of the options that mean nothing in a cell. The getters are there before anything is granted, so that
+// a grant has less to make.
+let optionsIn;
+const optionMembers = {
+  get destination() {
+    void optionsIn(this);
+    return '';
+  },
+  get referrer() {
+    return optionsIn(this).referrer;
+  },
+  get referrerPolicy() {
+    return optionsIn(this).referrerPolicy;
+  },
+  get mode() {
+    return optionsIn(this).mode;
+  },
+  get credentials() {
+    return optionsIn(this).credentials;
+  },
+  get cache() {
+    return optionsIn(this).cache;
+  },
+  get integrity() {
+    void optionsIn(this);
+    return '';
+  },
+  get keepalive() {
+    return optionsIn(this).keepalive;
+  },
+  get isReloadNavigation() {
+    void optionsIn(this);
+    return false;
+  },
+  get isHistoryNavigation() {
+    void optionsIn(this);
+    return false;
+  },
+  get duplex() {
+    void optionsIn(this);
+    return 'half';
+  },
+};
+const optionNames = ObjectKeys(optionMembers);
+
 /** The global names of the grant `net`. */
 export function makeFetch() {
   const streams = makeStreams();
@@ -214,6 +261,7 @@ export function makeFetch() {
 
     static {
       partsOf = (value) => (typeof value === 'object' && value !== null && #parts in value ? value.#parts : undefined);
+      optionsIn = (request) => request.#parts.options;
     }
 
     constructor(input, init = undefined) {
@@ -237,57 +285,8 @@ export function makeFetch() {
       return headersIn(this.#parts, false);
     }
 
-    get destination() {
-      void this.#parts;
-      return '';
-    }
-
-    get referrer() {
-      return this.#parts.options.referrer;
-    }
-
-    get referrerPolicy() {
-      return this.#parts.options.referrerPolicy;
-    }
-
-    get mode() {
-      return this.#parts.options.mode;
-    }
-
-    get credentials() {
-      return this.#parts.options.credentials;
-    }
-
-    get cache() {
-      return this.#parts.options.cache;
-    }
-
     get redirect() {
       return this.#parts.redirect;
-    }
-
-    get integrity() {
-      void this.#parts;
-      return '';
-    }
-
-    get keepalive() {
-      return this.#parts.options.keepalive;
-    }
-
-    get isReloadNavigation() {
-      void this.#parts;
-      return false;
-    }
-
-    get isHistoryNavigation() {
-      void this.#parts;
-      return false;
-    }
-
-    get duplex() {
-      void this.#parts;
-      return 'half';
     }
 
     get signal() {
@@ -432,10 +431,11 @@ export function makeFetch() {
     },
   };
 
-  shapeClass(Request, 'Request', [
-    'method', 'url', 'headers', 'destination', 'referrer', 'referrerPolicy', 'mode', 'credentials', 'cache', 'redirect',
-    'integrity', 'keepalive', 'isReloadNavigation', 'isHistoryNavigation', 'signal', 'duplex', 'clone',
-  ]);
+  for (let i = 0; i < optionNames.length; i++) {
+    const descriptor = ObjectGetOwnPropertyDescriptor(optionMembers, optionNames[i]);
+    ObjectDefineProperty(Request.prototype, optionNames[i], descriptor);
+  }
+  shapeClass(Request, 'Request', ['method', 'url', 'headers', 'redirect', 'signal', 'clone']);
   shapeClass(Response, 'Response', [
     'type', 'url', 'redirected', 'status', 'ok', 'statusText', 'headers', 'clone',
   ]);

@@ -108,6 +108,81 @@ function streamOfSource(source, strategy) {
   return stream;
 }
 
+// The iterator of a stream: steps follow each other, whatever the tool does, and each takes the turns of the microtask
+// queue that Web IDL gives it. No tool reaches the class without a stream, so it is not made anew for a grant.
+class StreamIterator {
+  #reader;
+  #preventCancel;
+  #ongoing = undefined;
+  #finished = false;
+
+  constructor(reader, preventCancel) {
+    this.#reader = reader;
+    this.#preventCancel = preventCancel;
+  }
+
+  next() {
+    const steps = () => this.#nextStep();
+    const ongoing = this.#ongoing;
+    this.#ongoing = ongoing === undefined ? steps() : PromisePrototypeThen(ongoing, steps, steps);
+    return this.#ongoing;
+  }
+
+  return(value) {
+    const steps = () => this.#returnStep(value);
+    const ongoing = this.#ongoing;
+    this.#ongoing = ongoing === undefined ? steps() : PromisePrototypeThen(ongoing, steps, steps);
+    return PromisePrototypeThen(this.#ongoing, () => ({ value, done: true }));
+  }
+
+  #nextStep() {
+    const reader = this.#reader;
+    if (this.#finished || reader.stream === undefined) return PromiseResolve(Promise, { value: undefined, done: true });
+    const read = new Promise((resolve, reject) => {
+      readChunk(reader, {
+        chunk: (value) => resolve({ value, done: false }),
+        close: () => {
+          release(reader);
+          resolve({ value: undefined, done: true });
+        },
+        error: (error) => {
+          release(reader);
+          reject(error);
+        },
+      });
+    });
+    return PromisePrototypeThen(
+      read,
+      (result) => {
+        this.#ongoing = undefined;
+        if (result.done) this.#finished = true;
+        return result;
+      },
+      (error) => {
+        this.#ongoing = undefined;
+        this.#finished = true;
+        throw error;
+      },
+    );
+  }
+
+  #returnStep(value) {
+    const reader = this.#reader;
+    if (this.#finished || reader.stream === undefined) return PromiseResolve(Promise, undefined);
+    this.#finished = true;
+    return new Promise((resolve, reject) => {
+      if (!this.#preventCancel) cancelStream(reader.stream, value, resolve, reject);
+      release(reader);
+      if (this.#preventCancel) resolve(undefined);
+    });
+  }
+}
+ObjectSetPrototypeOf(StreamIterator.prototype, AsyncIteratorPrototype);
+// The class is internal: without this a tool could build iterators over records of its own.
+delete StreamIterator.prototype.constructor;
+
+shapeClass(StreamIterator, 'ReadableStream AsyncIterator', ['next', 'return']);
+
 // Set by `makeStreams`.
 let Controller;
 
@@ -241,79 +316,6 @@ export function makeStreams() {
     }
   }
 
-  // Steps follow each other, whatever the tool does, and each takes the turns of the microtask queue that Web IDL gives it.
-  class StreamIterator {
-    #reader;
-    #preventCancel;
-    #ongoing = undefined;
-    #finished = false;
-
-    constructor(reader, preventCancel) {
-      this.#reader = reader;
-      this.#preventCancel = preventCancel;
-    }
-
-    next() {
-      const steps = () => this.#nextStep();
-      const ongoing = this.#ongoing;
-      this.#ongoing = ongoing === undefined ? steps() : PromisePrototypeThen(ongoing, steps, steps);
-      return this.#ongoing;
-    }
-
-    return(value) {
-      const steps = () => this.#returnStep(value);
-      const ongoing = this.#ongoing;
-      this.#ongoing = ongoing === undefined ? steps() : PromisePrototypeThen(ongoing, steps, steps);
-      return PromisePrototypeThen(this.#ongoing, () => ({ value, done: true }));
-    }
-
-    #nextStep() {
-      const reader = this.#reader;
-      if (this.#finished || reader.stream === undefined) return PromiseResolve(Promise, { value: undefined, done: true });
-      const read = new Promise((resolve, reject) => {
-        readChunk(reader, {
-          chunk: (value) => resolve({ value, done: false }),
-          close: () => {
-            release(reader);
-            resolve({ value: undefined, done: true });
-          },
-          error: (error) => {
-            release(reader);
-            reject(error);
-          },
-        });
-      });
-      return PromisePrototypeThen(
-        read,
-        (result) => {
-          this.#ongoing = undefined;
-          if (result.done) this.#finished = true;
-          return result;
-        },
-        (error) => {
-          this.#ongoing = undefined;
-          this.#finished = true;
-          throw error;
-        },
-      );
-    }
-
-    #returnStep(value) {
-      const reader = this.#reader;
-      if (this.#finished || reader.stream === undefined) return PromiseResolve(Promise, undefined);
-      this.#finished = true;
-      return new Promise((resolve, reject) => {
-        if (!this.#preventCancel) cancelStream(reader.stream, value, resolve, reject);
-        release(reader);
-        if (this.#preventCancel) resolve(undefined);
-      });
-    }
-  }
-  ObjectSetPrototypeOf(StreamIterator.prototype, AsyncIteratorPrototype);
-  // The class is internal: without this a tool could build iterators over records of its own.
-  delete StreamIterator.prototype.constructor;
-
-  shapeClass(StreamIterator, 'ReadableStream AsyncIterator', ['next', 'return']);
   shapeClass(ReadableStreamDefaultController, 'ReadableStreamDefaultController', [
     'desiredSize', 'enqueue', 'close', 'error',
   ]);
