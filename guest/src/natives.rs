@@ -5,13 +5,11 @@
 
 use std::cell::RefCell;
 
-use javy::quickjs::convert::List;
-use javy::quickjs::function::Opt;
 use javy::quickjs::{ArrayBuffer, Ctx, Function, Object, Result, TypedArray};
 use toolcell_protocol::Level;
-use url::{Url, form_urlencoded, quirks};
+use url::form_urlencoded;
 
-use crate::{abi, operations, plain, result, typebox};
+use crate::{abi, operations, plain, result, typebox, urls};
 
 thread_local! {
     static RANDOM: RefCell<Option<fastrand::Rng>> = const { RefCell::new(None) };
@@ -24,9 +22,9 @@ pub(crate) fn register<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
         |object: &Object<'js>, name: &str, f: Function<'js>| -> Result<()> { object.set(name, f.with_name(name)?) };
 
     let url = Object::new(ctx.clone())?;
-    function(&url, "parse", Function::new(ctx.clone(), url_parse)?)?;
-    function(&url, "set", Function::new(ctx.clone(), url_set)?)?;
-    function(&url, "absolute", Function::new(ctx.clone(), url_absolute)?)?;
+    function(&url, "parse", Function::new(ctx.clone(), urls::parse)?)?;
+    function(&url, "set", Function::new(ctx.clone(), urls::set)?)?;
+    function(&url, "absolute", Function::new(ctx.clone(), urls::absolute)?)?;
     native.set("url", url)?;
 
     let form = Object::new(ctx.clone())?;
@@ -50,60 +48,6 @@ pub(crate) fn register<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     function(&native, "cancel", Function::new(ctx.clone(), operations::cancel)?)?;
     function(&native, "release", Function::new(ctx.clone(), operations::release)?)?;
     Ok(native)
-}
-
-/// The parts of a URL in the order that the prelude's class knows them.
-fn parts(url: &Url) -> Vec<String> {
-    [
-        quirks::href(url),
-        &quirks::origin(url),
-        quirks::protocol(url),
-        quirks::username(url),
-        quirks::password(url),
-        quirks::host(url),
-        quirks::hostname(url),
-        quirks::port(url),
-        quirks::pathname(url),
-        quirks::search(url),
-        quirks::hash(url),
-    ]
-    .map(str::to_owned)
-    .to_vec()
-}
-
-/// Parses a URL as the WHATWG URL standard says, against a base if there is one.
-fn url_parse(href: String, base: Opt<Option<String>>) -> Option<Vec<String>> {
-    let base = match base.0.flatten() {
-        Some(base) => Some(Url::parse(&base).ok()?),
-        None => None,
-    };
-    Url::options().base_url(base.as_ref()).parse(&href).ok().as_ref().map(parts)
-}
-
-/// An absolute URL as the standard writes it, and whether it has a user name or a password.
-fn url_absolute(href: String) -> Option<List<(String, bool)>> {
-    let url = Url::parse(&href).ok()?;
-    let has_credentials = !url.username().is_empty() || url.password().is_some_and(|password| !password.is_empty());
-    Some(List((String::from(url), has_credentials)))
-}
-
-/// One of the setters of the WHATWG URL class. A value that the standard ignores changes nothing.
-fn url_set(href: String, part: String, value: String) -> Option<Vec<String>> {
-    let mut url = Url::parse(&href).ok()?;
-    match part.as_str() {
-        "href" => quirks::set_href(&mut url, &value).ok()?,
-        "protocol" => drop(quirks::set_protocol(&mut url, &value)),
-        "username" => drop(quirks::set_username(&mut url, &value)),
-        "password" => drop(quirks::set_password(&mut url, &value)),
-        "host" => drop(quirks::set_host(&mut url, &value)),
-        "hostname" => drop(quirks::set_hostname(&mut url, &value)),
-        "port" => drop(quirks::set_port(&mut url, &value)),
-        "pathname" => quirks::set_pathname(&mut url, &value),
-        "search" => quirks::set_search(&mut url, &value),
-        "hash" => quirks::set_hash(&mut url, &value),
-        _ => {}
-    }
-    Some(parts(&url))
 }
 
 /// The names and values of an `application/x-www-form-urlencoded` text, flat.

@@ -101,6 +101,24 @@ fn anything_can_be_thrown() {
 }
 
 #[test]
+fn a_throw_that_is_no_error_keeps_the_name_of_its_class() {
+    for (declared, value, name, message) in [
+        ("class Foo {}", "new Foo()", "Foo", "{}"),
+        ("class Foo { status = 404 }", "new Foo()", "Foo", "{\"status\":404}"),
+        ("class Foo { name = 'bob' }", "new Foo()", "Foo", "{\"name\":\"bob\"}"),
+        ("class Foo {} class Bar extends Foo { message = 'm' }", "new Bar()", "Bar", "m"),
+        ("function Old(message) { this.message = message }", "new Old('m')", "Old", "m"),
+        ("", "new Map()", "Map", "{}"),
+        ("class Foo { get name() { throw 1 } get message() { throw 2 } toJSON() { throw 3 } }", "new Foo()", "Foo", ""),
+        ("class Foo { static get name() { throw 1 } }", "new Foo()", "Error", "{}"),
+        ("", "{ get constructor() { throw 1 } }", "Error", ""),
+    ] {
+        let thrown = thrown(&format!("{declared}\nfunction execute() {{ throw ({value}); }}"));
+        assert_eq!((&*thrown.name, &*thrown.message), (name, message), "{declared} {value}");
+    }
+}
+
+#[test]
 fn texts_of_errors_are_cut() {
     let error = thrown("function execute() { throw new Error('x'.repeat(20_000_000)) }");
     assert!(error.message.len() < 17_000 && error.message.contains("bytes more"), "{}", error.message.len());

@@ -55,3 +55,4 @@ mod tidy;
 mod tools;
 mod trust;
 mod typescript;
+mod web_apis;

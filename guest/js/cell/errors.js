@@ -8,6 +8,7 @@
 // that throws would break `typeof fetch`.
 
 const { captureStackTrace } = Error;
+const ObjectConstructor = Object;
 const StringConstructor = String;
 const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf } = Object;
 const { stringify } = JSON;
@@ -21,6 +22,9 @@ const referenceErrorPrototype = ReferenceError.prototype;
 
 /** The longest text that is read of an error, in UTF-16 units. */
 const TEXT_UNITS = 65536;
+
+/** How far up a chain of prototypes is looked; a proxy may invent one without end. */
+const PROTOTYPES = 64;
 
 const PRELUDE = "toolcell:prelude";
 const NOT_DEFINED = " is not defined";
@@ -179,13 +183,54 @@ export function inspect(thrown) {
   return [name, message, read(thrown, "stack") ?? ""];
 }
 
+/** What an error calls itself; of another object its class, unless it passes for an error by name and message. */
 function nameOf(object) {
+  const name = namedBy(object);
+  if (typeof object === "function" || isError(object)) return name ?? "Error";
+  if (name !== undefined && read(object, "message") !== undefined) return name;
+  return classOf(object) ?? name ?? "Error";
+}
+
+function namedBy(object) {
   try {
     const { name } = object;
-    return typeof name === "string" && name !== "" ? text(name) : "Error";
+    return typeof name === "string" && name !== "" ? text(name) : undefined;
   } catch {
-    return "Error";
+    return undefined;
   }
+}
+
+/** Whether the object inherits from `Error.prototype`. */
+function isError(object) {
+  try {
+    let prototype = getPrototypeOf(object);
+    for (let depth = 0; prototype !== null && depth < PROTOTYPES; depth++) {
+      if (prototype === errorPrototype) return true;
+      prototype = getPrototypeOf(prototype);
+    }
+  } catch {
+    // A proxy may throw.
+  }
+  return false;
+}
+
+/** The name of the object's class, where it has one of its own. Only plain properties are read, no getter is asked. */
+function classOf(object) {
+  try {
+    let holder = object;
+    for (let depth = 0; holder !== null && depth < PROTOTYPES; depth++) {
+      const constructor = getOwnPropertyDescriptor(holder, "constructor");
+      if (constructor !== undefined) {
+        if (typeof constructor.value !== "function" || constructor.value === ObjectConstructor) return undefined;
+        const name = getOwnPropertyDescriptor(constructor.value, "name")?.value;
+        return typeof name === "string" && name !== "" ? text(name) : undefined;
+      }
+      holder = getPrototypeOf(holder);
+    }
+  } catch {
+    // A proxy may throw.
+  }
+  return undefined;
 }
 
 function read(object, key) {

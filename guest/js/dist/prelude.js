@@ -1,12 +1,8 @@
 // Built by `npm run build`; do not edit. The licences of what is bundled are in LICENSES.txt.
 "use strict";
 (() => {
-  var __create = Object.create;
   var __defProp = Object.defineProperty;
-  var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
   var __getOwnPropNames = Object.getOwnPropertyNames;
-  var __getProtoOf = Object.getPrototypeOf;
-  var __hasOwnProp = Object.prototype.hasOwnProperty;
   var __name = (target, value) => __defProp(target, "name", { __proto__: null, value, configurable: true });
   var __commonJS = (cb, mod) => function __require() {
     try {
@@ -15,22 +11,6 @@
       throw mod = 0, e;
     }
   };
-  var __copyProps = (to, from, except, desc) => {
-    if (from && typeof from === "object" || typeof from === "function") {
-      for (let key of __getOwnPropNames(from))
-        if (!__hasOwnProp.call(to, key) && key !== except)
-          __defProp(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc(from, key)) || desc.enumerable });
-    }
-    return to;
-  };
-  var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps(
-    // If the importer is in node compatibility mode or this is not an ESM
-    // file that has been converted to a CommonJS file using a Babel-
-    // compatible transform (i.e. "__esModule" has not been set), then set
-    // "default" to the CommonJS "module.exports" for node compatibility.
-    isNodeMode || !mod || !mod.__esModule ? __defProp(target, "default", { value: mod, enumerable: true }) : target,
-    mod
-  ));
 
   // node_modules/core-js-pure/internals/global-this.js
   var require_global_this = __commonJS({
@@ -82,9 +62,9 @@
       var NATIVE_BIND = require_function_bind_native();
       var FunctionPrototype = Function.prototype;
       var apply2 = FunctionPrototype.apply;
-      var call2 = FunctionPrototype.call;
-      module.exports = typeof Reflect == "object" && Reflect.apply || (NATIVE_BIND ? call2.bind(apply2) : function() {
-        return call2.apply(apply2, arguments);
+      var call3 = FunctionPrototype.call;
+      module.exports = typeof Reflect == "object" && Reflect.apply || (NATIVE_BIND ? call3.bind(apply2) : function() {
+        return call3.apply(apply2, arguments);
       });
     }
   });
@@ -95,11 +75,11 @@
       "use strict";
       var NATIVE_BIND = require_function_bind_native();
       var FunctionPrototype = Function.prototype;
-      var call2 = FunctionPrototype.call;
-      var uncurryThisWithBind = NATIVE_BIND && FunctionPrototype.bind.bind(call2, call2);
+      var call3 = FunctionPrototype.call;
+      var uncurryThisWithBind = NATIVE_BIND && FunctionPrototype.bind.bind(call3, call3);
       module.exports = NATIVE_BIND ? uncurryThisWithBind : function(fn) {
         return function() {
-          return call2.apply(fn, arguments);
+          return call3.apply(fn, arguments);
         };
       };
     }
@@ -110,10 +90,10 @@
     "node_modules/core-js-pure/internals/classof-raw.js"(exports, module) {
       "use strict";
       var uncurryThis2 = require_function_uncurry_this();
-      var toString2 = uncurryThis2({}.toString);
+      var toString = uncurryThis2({}.toString);
       var stringSlice = uncurryThis2("".slice);
       module.exports = function(it) {
-        return stringSlice(toString2(it), 8, -1);
+        return stringSlice(toString(it), 8, -1);
       };
     }
   });
@@ -161,9 +141,9 @@
     "node_modules/core-js-pure/internals/function-call.js"(exports, module) {
       "use strict";
       var NATIVE_BIND = require_function_bind_native();
-      var call2 = Function.prototype.call;
-      module.exports = NATIVE_BIND ? call2.bind(call2) : function() {
-        return call2.apply(call2, arguments);
+      var call3 = Function.prototype.call;
+      module.exports = NATIVE_BIND ? call3.bind(call3) : function() {
+        return call3.apply(call3, arguments);
       };
     }
   });
@@ -310,9 +290,9 @@
       "use strict";
       var globalThis2 = require_global_this();
       var userAgent = require_environment_user_agent();
-      var process2 = globalThis2.process;
+      var process = globalThis2.process;
       var Deno2 = globalThis2.Deno;
-      var versions = process2 && process2.versions || Deno2 && Deno2.version;
+      var versions = process && process.versions || Deno2 && Deno2.version;
       var v8 = versions && versions.v8;
       var match;
       var version;
@@ -420,15 +400,15 @@
   var require_ordinary_to_primitive = __commonJS({
     "node_modules/core-js-pure/internals/ordinary-to-primitive.js"(exports, module) {
       "use strict";
-      var call2 = require_function_call();
+      var call3 = require_function_call();
       var isCallable = require_is_callable();
       var isObject = require_is_object();
       var $TypeError = TypeError;
       module.exports = function(input, pref) {
         var fn, val;
-        if (pref === "string" && isCallable(fn = input.toString) && !isObject(val = call2(fn, input))) return val;
-        if (isCallable(fn = input.valueOf) && !isObject(val = call2(fn, input))) return val;
-        if (pref !== "string" && isCallable(fn = input.toString) && !isObject(val = call2(fn, input))) return val;
+        if (pref === "string" && isCallable(fn = input.toString) && !isObject(val = call3(fn, input))) return val;
+        if (isCallable(fn = input.valueOf) && !isObject(val = call3(fn, input))) return val;
+        if (pref !== "string" && isCallable(fn = input.toString) && !isObject(val = call3(fn, input))) return val;
         throw new $TypeError("Can't convert object to primitive value");
       };
     }
@@ -522,9 +502,9 @@
       var uncurryThis2 = require_function_uncurry_this();
       var id = 0;
       var postfix = 0.5;
-      var toString2 = uncurryThis2(1.1.toString);
+      var toString = uncurryThis2(1.1.toString);
       module.exports = function(key) {
-        return "Symbol(" + (key === void 0 ? "" : key) + ")_" + toString2(++id + postfix, 36);
+        return "Symbol(" + (key === void 0 ? "" : key) + ")_" + toString(++id + postfix, 36);
       };
     }
   });
@@ -555,7 +535,7 @@
   var require_to_primitive = __commonJS({
     "node_modules/core-js-pure/internals/to-primitive.js"(exports, module) {
       "use strict";
-      var call2 = require_function_call();
+      var call3 = require_function_call();
       var isObject = require_is_object();
       var isSymbol = require_is_symbol();
       var getMethod = require_get_method();
@@ -569,7 +549,7 @@
         var result;
         if (exoticToPrim) {
           if (pref === void 0) pref = "default";
-          result = call2(exoticToPrim, input, pref);
+          result = call3(exoticToPrim, input, pref);
           if (!isObject(result) || isSymbol(result)) return result;
           throw new $TypeError("Can't convert object to primitive value");
         }
@@ -628,7 +608,7 @@
     "node_modules/core-js-pure/internals/object-get-own-property-descriptor.js"(exports) {
       "use strict";
       var DESCRIPTORS = require_descriptors();
-      var call2 = require_function_call();
+      var call3 = require_function_call();
       var propertyIsEnumerableModule = require_object_property_is_enumerable();
       var createPropertyDescriptor = require_create_property_descriptor();
       var toIndexedObject = require_to_indexed_object();
@@ -643,7 +623,7 @@
           return $getOwnPropertyDescriptor(O, P);
         } catch (error) {
         }
-        if (hasOwn(O, P)) return createPropertyDescriptor(!call2(propertyIsEnumerableModule.f, O, P), O[P]);
+        if (hasOwn(O, P)) return createPropertyDescriptor(!call3(propertyIsEnumerableModule.f, O, P), O[P]);
       }, "getOwnPropertyDescriptor");
     }
   });
@@ -654,13 +634,13 @@
       "use strict";
       var fails = require_fails();
       var isCallable = require_is_callable();
-      var replacement = /#|\.prototype\./;
+      var replacement2 = /#|\.prototype\./;
       var isForced = /* @__PURE__ */ __name(function(feature, detection) {
         var value = data[normalize(feature)];
         return value === POLYFILL ? true : value === NATIVE ? false : isCallable(detection) ? fails(detection) : !!detection;
       }, "isForced");
       var normalize = isForced.normalize = function(string) {
-        return String(string).replace(replacement, ".").toLowerCase();
+        return String(string).replace(replacement2, ".").toLowerCase();
       };
       var data = isForced.data = {};
       var NATIVE = isForced.NATIVE = "N";
@@ -1021,7 +1001,7 @@
       var uncurryThis2 = require_function_uncurry_this();
       var hasOwn = require_has_own_property();
       var toIndexedObject = require_to_indexed_object();
-      var indexOf = require_array_includes().indexOf;
+      var indexOf2 = require_array_includes().indexOf;
       var hiddenKeys = require_hidden_keys();
       var push = uncurryThis2([].push);
       module.exports = function(object, names) {
@@ -1031,7 +1011,7 @@
         var key;
         for (key in O) !hasOwn(hiddenKeys, key) && hasOwn(O, key) && push(result, key);
         while (names.length > i) if (hasOwn(O, key = names[i++])) {
-          ~indexOf(result, key) || push(result, key);
+          ~indexOf2(result, key) || push(result, key);
         }
         return result;
       };
@@ -1060,7 +1040,7 @@
       "use strict";
       var internalObjectKeys = require_object_keys_internal();
       var enumBugKeys = require_enum_bug_keys();
-      module.exports = Object.keys || /* @__PURE__ */ __name(function keys3(O) {
+      module.exports = Object.keys || /* @__PURE__ */ __name(function keys2(O) {
         return internalObjectKeys(O, enumBugKeys);
       }, "keys");
     }
@@ -1079,11 +1059,11 @@
       exports.f = DESCRIPTORS && !V8_PROTOTYPE_DEFINE_BUG ? Object.defineProperties : /* @__PURE__ */ __name(function defineProperties(O, Properties) {
         anObject(O);
         var props = toIndexedObject(Properties);
-        var keys3 = objectKeys(Properties);
-        var length = keys3.length;
+        var keys2 = objectKeys(Properties);
+        var length = keys2.length;
         var index = 0;
         var key;
-        while (length > index) definePropertyModule.f(O, key = keys3[index++], props[key]);
+        while (length > index) definePropertyModule.f(O, key = keys2[index++], props[key]);
         return O;
       }, "defineProperties");
     }
@@ -1104,9 +1084,9 @@
       "use strict";
       var shared = require_shared();
       var uid = require_uid();
-      var keys3 = shared("keys");
+      var keys2 = shared("keys");
       module.exports = function(key) {
-        return keys3[key] || (keys3[key] = uid(key));
+        return keys2[key] || (keys2[key] = uid(key));
       };
     }
   });
@@ -1269,9 +1249,9 @@
   var require_normalize_string_argument = __commonJS({
     "node_modules/core-js-pure/internals/normalize-string-argument.js"(exports, module) {
       "use strict";
-      var toString2 = require_to_string();
+      var toString = require_to_string();
       module.exports = function(argument, $default) {
-        return argument === void 0 ? arguments.length < 2 ? "" : $default : toString2(argument);
+        return argument === void 0 ? arguments.length < 2 ? "" : $default : toString(argument);
       };
     }
   });
@@ -1294,7 +1274,7 @@
         }
         return nativeErrorToString.call({ message: 1, name: 2 }) !== "2: 1" || nativeErrorToString.call({}) !== "Error";
       });
-      module.exports = INCORRECT_TO_STRING ? /* @__PURE__ */ __name(function toString2() {
+      module.exports = INCORRECT_TO_STRING ? /* @__PURE__ */ __name(function toString() {
         var O = anObject(this);
         var name = normalizeStringArgument(O.name, "Error");
         var message = normalizeStringArgument(O.message);
@@ -1364,8 +1344,8 @@
       "use strict";
       var globalThis2 = require_global_this();
       var isCallable = require_is_callable();
-      var WeakMap2 = globalThis2.WeakMap;
-      module.exports = isCallable(WeakMap2) && /native code/.test(String(WeakMap2));
+      var WeakMap3 = globalThis2.WeakMap;
+      module.exports = isCallable(WeakMap3) && /native code/.test(String(WeakMap3));
     }
   });
 
@@ -1383,7 +1363,7 @@
       var hiddenKeys = require_hidden_keys();
       var OBJECT_ALREADY_INITIALIZED = "Object already initialized";
       var TypeError3 = globalThis2.TypeError;
-      var WeakMap2 = globalThis2.WeakMap;
+      var WeakMap3 = globalThis2.WeakMap;
       var set;
       var get;
       var has;
@@ -1400,7 +1380,7 @@
         };
       }, "getterFor");
       if (NATIVE_WEAK_MAP || shared.state) {
-        store = shared.state || (shared.state = new WeakMap2());
+        store = shared.state || (shared.state = new WeakMap3());
         store.get = store.get;
         store.has = store.has;
         store.set = store.set;
@@ -1448,7 +1428,7 @@
   var require_web_dom_exception_constructor = __commonJS({
     "node_modules/core-js-pure/modules/web.dom-exception.constructor.js"() {
       "use strict";
-      var $2 = require_export();
+      var $ = require_export();
       var getBuiltIn = require_get_built_in();
       var getBuiltInNodeModule = require_get_built_in_node_module();
       var fails = require_fails();
@@ -1486,7 +1466,7 @@
       var codeFor = /* @__PURE__ */ __name(function(name) {
         return hasOwn(DOMExceptionConstants, name) && DOMExceptionConstants[name].m ? DOMExceptionConstants[name].c : 0;
       }, "codeFor");
-      var $DOMException = /* @__PURE__ */ __name(function DOMException3() {
+      var $DOMException = /* @__PURE__ */ __name(function DOMException2() {
         anInstance(this, DOMExceptionPrototype);
         var argumentsLength = arguments.length;
         var message = normalizeStringArgument(argumentsLength < 1 ? void 0 : arguments[0]);
@@ -1535,7 +1515,7 @@
       });
       var MISSED_CONSTANTS = INCORRECT_CONSTRUCTOR || NativeDOMException[DATA_CLONE_ERR] !== 25 || NativeDOMExceptionPrototype[DATA_CLONE_ERR] !== 25;
       var FORCED_CONSTRUCTOR = IS_PURE ? INCORRECT_TO_STRING || INCORRECT_CODE || MISSED_CONSTANTS : INCORRECT_CONSTRUCTOR;
-      $2({ global: true, constructor: true, forced: FORCED_CONSTRUCTOR }, {
+      $({ global: true, constructor: true, forced: FORCED_CONSTRUCTOR }, {
         DOMException: FORCED_CONSTRUCTOR ? $DOMException : NativeDOMException
       });
       var PolyfilledDOMException = getBuiltIn(DOM_EXCEPTION);
@@ -1659,7 +1639,7 @@
   var require_web_dom_exception_stack = __commonJS({
     "node_modules/core-js-pure/modules/web.dom-exception.stack.js"() {
       "use strict";
-      var $2 = require_export();
+      var $ = require_export();
       var globalThis2 = require_global_this();
       var getBuiltIn = require_get_built_in();
       var createPropertyDescriptor = require_create_property_descriptor();
@@ -1675,7 +1655,7 @@
       var DOM_EXCEPTION = "DOMException";
       var Error3 = getBuiltIn("Error");
       var NativeDOMException = getBuiltIn(DOM_EXCEPTION);
-      var $DOMException = /* @__PURE__ */ __name(function DOMException3() {
+      var $DOMException = /* @__PURE__ */ __name(function DOMException2() {
         anInstance(this, DOMExceptionPrototype);
         var argumentsLength = arguments.length;
         var message = normalizeStringArgument(argumentsLength < 1 ? void 0 : arguments[0]);
@@ -1693,7 +1673,7 @@
       var descriptor = NativeDOMException && DESCRIPTORS && Object.getOwnPropertyDescriptor(globalThis2, DOM_EXCEPTION);
       var BUGGY_DESCRIPTOR = !!descriptor && !(descriptor.writable && descriptor.configurable);
       var FORCED_CONSTRUCTOR = ERROR_HAS_STACK && !BUGGY_DESCRIPTOR && !DOM_EXCEPTION_HAS_STACK;
-      $2({ global: true, constructor: true, forced: IS_PURE || FORCED_CONSTRUCTOR }, {
+      $({ global: true, constructor: true, forced: IS_PURE || FORCED_CONSTRUCTOR }, {
         // TODO: fix export logic
         DOMException: FORCED_CONSTRUCTOR ? $DOMException : NativeDOMException
       });
@@ -1723,7 +1703,7 @@
       "use strict";
       var TO_STRING_TAG_SUPPORT = require_to_string_tag_support();
       var classof = require_classof();
-      module.exports = TO_STRING_TAG_SUPPORT ? {}.toString : /* @__PURE__ */ __name(function toString2() {
+      module.exports = TO_STRING_TAG_SUPPORT ? {}.toString : /* @__PURE__ */ __name(function toString() {
         return "[object " + classof(this) + "]";
       }, "toString");
     }
@@ -1737,7 +1717,7 @@
       var defineProperty5 = require_object_define_property().f;
       var createNonEnumerableProperty = require_create_non_enumerable_property();
       var hasOwn = require_has_own_property();
-      var toString2 = require_object_to_string();
+      var toString = require_object_to_string();
       var wellKnownSymbol = require_well_known_symbol();
       var TO_STRING_TAG = wellKnownSymbol("toStringTag");
       module.exports = function(it, TAG, STATIC, SET_METHOD) {
@@ -1747,7 +1727,7 @@
             defineProperty5(target, TO_STRING_TAG, { configurable: true, value: TAG });
           }
           if (SET_METHOD && !TO_STRING_TAG_SUPPORT) {
-            createNonEnumerableProperty(target, "toString", toString2);
+            createNonEnumerableProperty(target, "toString", toString);
           }
         }
       };
@@ -1803,13 +1783,13 @@
   var require_web_atob = __commonJS({
     "node_modules/core-js-pure/modules/web.atob.js"() {
       "use strict";
-      var $2 = require_export();
+      var $ = require_export();
       var globalThis2 = require_global_this();
       var getBuiltIn = require_get_built_in();
       var uncurryThis2 = require_function_uncurry_this();
-      var call2 = require_function_call();
+      var call3 = require_function_call();
       var fails = require_fails();
-      var toString2 = require_to_string();
+      var toString = require_to_string();
       var validateArgumentsLength = require_validate_arguments_length();
       var c2i = require_base64_map().c2i;
       var disallowed = /[^\d+/a-z]/i;
@@ -1836,11 +1816,11 @@
       });
       var WRONG_ARITY = BASIC && $atob.length !== 1;
       var FORCED = !BASIC || NO_SPACES_IGNORE || NO_ENCODING_CHECK || NO_ARG_RECEIVING_CHECK || WRONG_ARITY;
-      $2({ global: true, bind: true, enumerable: true, forced: FORCED }, {
+      $({ global: true, bind: true, enumerable: true, forced: FORCED }, {
         atob: /* @__PURE__ */ __name(function atob2(data) {
           validateArgumentsLength(arguments.length, 1);
-          if (BASIC && !NO_SPACES_IGNORE && !NO_ENCODING_CHECK) return call2($atob, globalThis2, data);
-          var string = replace(toString2(data), whitespaces, "");
+          if (BASIC && !NO_SPACES_IGNORE && !NO_ENCODING_CHECK) return call3($atob, globalThis2, data);
+          var string = replace(toString(data), whitespaces, "");
           var position = 0;
           var bc = 0;
           var length, chr, bs;
@@ -1869,13 +1849,13 @@
   var require_web_btoa = __commonJS({
     "node_modules/core-js-pure/modules/web.btoa.js"() {
       "use strict";
-      var $2 = require_export();
+      var $ = require_export();
       var globalThis2 = require_global_this();
       var getBuiltIn = require_get_built_in();
       var uncurryThis2 = require_function_uncurry_this();
-      var call2 = require_function_call();
+      var call3 = require_function_call();
       var fails = require_fails();
-      var toString2 = require_to_string();
+      var toString = require_to_string();
       var validateArgumentsLength = require_validate_arguments_length();
       var i2c = require_base64_map().i2c;
       var $btoa = getBuiltIn("btoa");
@@ -1893,11 +1873,11 @@
         return $btoa(null) !== "bnVsbA==";
       });
       var WRONG_ARITY = BASIC && $btoa.length !== 1;
-      $2({ global: true, bind: true, enumerable: true, forced: !BASIC || NO_ARG_RECEIVING_CHECK || WRONG_ARG_CONVERSION || WRONG_ARITY }, {
+      $({ global: true, bind: true, enumerable: true, forced: !BASIC || NO_ARG_RECEIVING_CHECK || WRONG_ARG_CONVERSION || WRONG_ARITY }, {
         btoa: /* @__PURE__ */ __name(function btoa2(data) {
           validateArgumentsLength(arguments.length, 1);
-          if (BASIC) return call2($btoa, globalThis2, toString2(data));
-          var string = toString2(data);
+          if (BASIC) return call3($btoa, globalThis2, toString(data));
+          var string = toString(data);
           var output = new $Array((string.length + 2) / 3 << 2);
           var outputIndex = 0;
           var position = 0;
@@ -1914,1847 +1894,6 @@
           return join2(output, "");
         }, "btoa")
       });
-    }
-  });
-
-  // node_modules/base64-js/index.js
-  var require_base64_js = __commonJS({
-    "node_modules/base64-js/index.js"(exports) {
-      "use strict";
-      exports.byteLength = byteLength;
-      exports.toByteArray = toByteArray;
-      exports.fromByteArray = fromByteArray;
-      var lookup = [];
-      var revLookup = [];
-      var Arr = typeof Uint8Array !== "undefined" ? Uint8Array : Array;
-      var code = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-      for (i = 0, len = code.length; i < len; ++i) {
-        lookup[i] = code[i];
-        revLookup[code.charCodeAt(i)] = i;
-      }
-      var i;
-      var len;
-      revLookup["-".charCodeAt(0)] = 62;
-      revLookup["_".charCodeAt(0)] = 63;
-      function getLens(b64) {
-        var len2 = b64.length;
-        if (len2 % 4 > 0) {
-          throw new Error("Invalid string. Length must be a multiple of 4");
-        }
-        var validLen = b64.indexOf("=");
-        if (validLen === -1) validLen = len2;
-        var placeHoldersLen = validLen === len2 ? 0 : 4 - validLen % 4;
-        return [validLen, placeHoldersLen];
-      }
-      __name(getLens, "getLens");
-      function byteLength(b64) {
-        var lens = getLens(b64);
-        var validLen = lens[0];
-        var placeHoldersLen = lens[1];
-        return (validLen + placeHoldersLen) * 3 / 4 - placeHoldersLen;
-      }
-      __name(byteLength, "byteLength");
-      function _byteLength(b64, validLen, placeHoldersLen) {
-        return (validLen + placeHoldersLen) * 3 / 4 - placeHoldersLen;
-      }
-      __name(_byteLength, "_byteLength");
-      function toByteArray(b64) {
-        var tmp;
-        var lens = getLens(b64);
-        var validLen = lens[0];
-        var placeHoldersLen = lens[1];
-        var arr = new Arr(_byteLength(b64, validLen, placeHoldersLen));
-        var curByte = 0;
-        var len2 = placeHoldersLen > 0 ? validLen - 4 : validLen;
-        var i2;
-        for (i2 = 0; i2 < len2; i2 += 4) {
-          tmp = revLookup[b64.charCodeAt(i2)] << 18 | revLookup[b64.charCodeAt(i2 + 1)] << 12 | revLookup[b64.charCodeAt(i2 + 2)] << 6 | revLookup[b64.charCodeAt(i2 + 3)];
-          arr[curByte++] = tmp >> 16 & 255;
-          arr[curByte++] = tmp >> 8 & 255;
-          arr[curByte++] = tmp & 255;
-        }
-        if (placeHoldersLen === 2) {
-          tmp = revLookup[b64.charCodeAt(i2)] << 2 | revLookup[b64.charCodeAt(i2 + 1)] >> 4;
-          arr[curByte++] = tmp & 255;
-        }
-        if (placeHoldersLen === 1) {
-          tmp = revLookup[b64.charCodeAt(i2)] << 10 | revLookup[b64.charCodeAt(i2 + 1)] << 4 | revLookup[b64.charCodeAt(i2 + 2)] >> 2;
-          arr[curByte++] = tmp >> 8 & 255;
-          arr[curByte++] = tmp & 255;
-        }
-        return arr;
-      }
-      __name(toByteArray, "toByteArray");
-      function tripletToBase64(num) {
-        return lookup[num >> 18 & 63] + lookup[num >> 12 & 63] + lookup[num >> 6 & 63] + lookup[num & 63];
-      }
-      __name(tripletToBase64, "tripletToBase64");
-      function encodeChunk(uint8, start3, end) {
-        var tmp;
-        var output = [];
-        for (var i2 = start3; i2 < end; i2 += 3) {
-          tmp = (uint8[i2] << 16 & 16711680) + (uint8[i2 + 1] << 8 & 65280) + (uint8[i2 + 2] & 255);
-          output.push(tripletToBase64(tmp));
-        }
-        return output.join("");
-      }
-      __name(encodeChunk, "encodeChunk");
-      function fromByteArray(uint8) {
-        var tmp;
-        var len2 = uint8.length;
-        var extraBytes = len2 % 3;
-        var parts = [];
-        var maxChunkLength = 16383;
-        for (var i2 = 0, len22 = len2 - extraBytes; i2 < len22; i2 += maxChunkLength) {
-          parts.push(encodeChunk(uint8, i2, i2 + maxChunkLength > len22 ? len22 : i2 + maxChunkLength));
-        }
-        if (extraBytes === 1) {
-          tmp = uint8[len2 - 1];
-          parts.push(
-            lookup[tmp >> 2] + lookup[tmp << 4 & 63] + "=="
-          );
-        } else if (extraBytes === 2) {
-          tmp = (uint8[len2 - 2] << 8) + uint8[len2 - 1];
-          parts.push(
-            lookup[tmp >> 10] + lookup[tmp >> 4 & 63] + lookup[tmp << 2 & 63] + "="
-          );
-        }
-        return parts.join("");
-      }
-      __name(fromByteArray, "fromByteArray");
-    }
-  });
-
-  // node_modules/ieee754/index.js
-  var require_ieee754 = __commonJS({
-    "node_modules/ieee754/index.js"(exports) {
-      exports.read = function(buffer, offset, isLE, mLen, nBytes) {
-        var e, m;
-        var eLen = nBytes * 8 - mLen - 1;
-        var eMax = (1 << eLen) - 1;
-        var eBias = eMax >> 1;
-        var nBits = -7;
-        var i = isLE ? nBytes - 1 : 0;
-        var d = isLE ? -1 : 1;
-        var s = buffer[offset + i];
-        i += d;
-        e = s & (1 << -nBits) - 1;
-        s >>= -nBits;
-        nBits += eLen;
-        for (; nBits > 0; e = e * 256 + buffer[offset + i], i += d, nBits -= 8) {
-        }
-        m = e & (1 << -nBits) - 1;
-        e >>= -nBits;
-        nBits += mLen;
-        for (; nBits > 0; m = m * 256 + buffer[offset + i], i += d, nBits -= 8) {
-        }
-        if (e === 0) {
-          e = 1 - eBias;
-        } else if (e === eMax) {
-          return m ? NaN : (s ? -1 : 1) * Infinity;
-        } else {
-          m = m + Math.pow(2, mLen);
-          e = e - eBias;
-        }
-        return (s ? -1 : 1) * m * Math.pow(2, e - mLen);
-      };
-      exports.write = function(buffer, value, offset, isLE, mLen, nBytes) {
-        var e, m, c;
-        var eLen = nBytes * 8 - mLen - 1;
-        var eMax = (1 << eLen) - 1;
-        var eBias = eMax >> 1;
-        var rt = mLen === 23 ? Math.pow(2, -24) - Math.pow(2, -77) : 0;
-        var i = isLE ? 0 : nBytes - 1;
-        var d = isLE ? 1 : -1;
-        var s = value < 0 || value === 0 && 1 / value < 0 ? 1 : 0;
-        value = Math.abs(value);
-        if (isNaN(value) || value === Infinity) {
-          m = isNaN(value) ? 1 : 0;
-          e = eMax;
-        } else {
-          e = Math.floor(Math.log(value) / Math.LN2);
-          if (value * (c = Math.pow(2, -e)) < 1) {
-            e--;
-            c *= 2;
-          }
-          if (e + eBias >= 1) {
-            value += rt / c;
-          } else {
-            value += rt * Math.pow(2, 1 - eBias);
-          }
-          if (value * c >= 2) {
-            e++;
-            c /= 2;
-          }
-          if (e + eBias >= eMax) {
-            m = 0;
-            e = eMax;
-          } else if (e + eBias >= 1) {
-            m = (value * c - 1) * Math.pow(2, mLen);
-            e = e + eBias;
-          } else {
-            m = value * Math.pow(2, eBias - 1) * Math.pow(2, mLen);
-            e = 0;
-          }
-        }
-        for (; mLen >= 8; buffer[offset + i] = m & 255, i += d, m /= 256, mLen -= 8) {
-        }
-        e = e << mLen | m;
-        eLen += mLen;
-        for (; eLen > 0; buffer[offset + i] = e & 255, i += d, e /= 256, eLen -= 8) {
-        }
-        buffer[offset + i - d] |= s * 128;
-      };
-    }
-  });
-
-  // node_modules/buffer/index.js
-  var require_buffer = __commonJS({
-    "node_modules/buffer/index.js"(exports) {
-      "use strict";
-      var base64 = require_base64_js();
-      var ieee754 = require_ieee754();
-      var customInspectSymbol = typeof Symbol === "function" && typeof Symbol["for"] === "function" ? Symbol["for"]("nodejs.util.inspect.custom") : null;
-      exports.Buffer = Buffer3;
-      exports.SlowBuffer = SlowBuffer;
-      exports.INSPECT_MAX_BYTES = 50;
-      var K_MAX_LENGTH = 2147483647;
-      exports.kMaxLength = K_MAX_LENGTH;
-      Buffer3.TYPED_ARRAY_SUPPORT = typedArraySupport();
-      if (!Buffer3.TYPED_ARRAY_SUPPORT && typeof console !== "undefined" && typeof console.error === "function") {
-        console.error(
-          "This browser lacks typed array (Uint8Array) support which is required by `buffer` v5.x. Use `buffer` v4.x if you require old browser support."
-        );
-      }
-      function typedArraySupport() {
-        try {
-          const arr = new Uint8Array(1);
-          const proto = { foo: /* @__PURE__ */ __name(function() {
-            return 42;
-          }, "foo") };
-          Object.setPrototypeOf(proto, Uint8Array.prototype);
-          Object.setPrototypeOf(arr, proto);
-          return arr.foo() === 42;
-        } catch (e) {
-          return false;
-        }
-      }
-      __name(typedArraySupport, "typedArraySupport");
-      Object.defineProperty(Buffer3.prototype, "parent", {
-        enumerable: true,
-        get: /* @__PURE__ */ __name(function() {
-          if (!Buffer3.isBuffer(this)) return void 0;
-          return this.buffer;
-        }, "get")
-      });
-      Object.defineProperty(Buffer3.prototype, "offset", {
-        enumerable: true,
-        get: /* @__PURE__ */ __name(function() {
-          if (!Buffer3.isBuffer(this)) return void 0;
-          return this.byteOffset;
-        }, "get")
-      });
-      function createBuffer(length) {
-        if (length > K_MAX_LENGTH) {
-          throw new RangeError('The value "' + length + '" is invalid for option "size"');
-        }
-        const buf = new Uint8Array(length);
-        Object.setPrototypeOf(buf, Buffer3.prototype);
-        return buf;
-      }
-      __name(createBuffer, "createBuffer");
-      function Buffer3(arg, encodingOrOffset, length) {
-        if (typeof arg === "number") {
-          if (typeof encodingOrOffset === "string") {
-            throw new TypeError(
-              'The "string" argument must be of type string. Received type number'
-            );
-          }
-          return allocUnsafe(arg);
-        }
-        return from(arg, encodingOrOffset, length);
-      }
-      __name(Buffer3, "Buffer");
-      Buffer3.poolSize = 8192;
-      function from(value, encodingOrOffset, length) {
-        if (typeof value === "string") {
-          return fromString(value, encodingOrOffset);
-        }
-        if (ArrayBuffer.isView(value)) {
-          return fromArrayView(value);
-        }
-        if (value == null) {
-          throw new TypeError(
-            "The first argument must be one of type string, Buffer, ArrayBuffer, Array, or Array-like Object. Received type " + typeof value
-          );
-        }
-        if (isInstance(value, ArrayBuffer) || value && isInstance(value.buffer, ArrayBuffer)) {
-          return fromArrayBuffer(value, encodingOrOffset, length);
-        }
-        if (typeof SharedArrayBuffer !== "undefined" && (isInstance(value, SharedArrayBuffer) || value && isInstance(value.buffer, SharedArrayBuffer))) {
-          return fromArrayBuffer(value, encodingOrOffset, length);
-        }
-        if (typeof value === "number") {
-          throw new TypeError(
-            'The "value" argument must not be of type number. Received type number'
-          );
-        }
-        const valueOf = value.valueOf && value.valueOf();
-        if (valueOf != null && valueOf !== value) {
-          return Buffer3.from(valueOf, encodingOrOffset, length);
-        }
-        const b = fromObject(value);
-        if (b) return b;
-        if (typeof Symbol !== "undefined" && Symbol.toPrimitive != null && typeof value[Symbol.toPrimitive] === "function") {
-          return Buffer3.from(value[Symbol.toPrimitive]("string"), encodingOrOffset, length);
-        }
-        throw new TypeError(
-          "The first argument must be one of type string, Buffer, ArrayBuffer, Array, or Array-like Object. Received type " + typeof value
-        );
-      }
-      __name(from, "from");
-      Buffer3.from = function(value, encodingOrOffset, length) {
-        return from(value, encodingOrOffset, length);
-      };
-      Object.setPrototypeOf(Buffer3.prototype, Uint8Array.prototype);
-      Object.setPrototypeOf(Buffer3, Uint8Array);
-      function assertSize(size) {
-        if (typeof size !== "number") {
-          throw new TypeError('"size" argument must be of type number');
-        } else if (size < 0) {
-          throw new RangeError('The value "' + size + '" is invalid for option "size"');
-        }
-      }
-      __name(assertSize, "assertSize");
-      function alloc(size, fill, encoding) {
-        assertSize(size);
-        if (size <= 0) {
-          return createBuffer(size);
-        }
-        if (fill !== void 0) {
-          return typeof encoding === "string" ? createBuffer(size).fill(fill, encoding) : createBuffer(size).fill(fill);
-        }
-        return createBuffer(size);
-      }
-      __name(alloc, "alloc");
-      Buffer3.alloc = function(size, fill, encoding) {
-        return alloc(size, fill, encoding);
-      };
-      function allocUnsafe(size) {
-        assertSize(size);
-        return createBuffer(size < 0 ? 0 : checked(size) | 0);
-      }
-      __name(allocUnsafe, "allocUnsafe");
-      Buffer3.allocUnsafe = function(size) {
-        return allocUnsafe(size);
-      };
-      Buffer3.allocUnsafeSlow = function(size) {
-        return allocUnsafe(size);
-      };
-      function fromString(string, encoding) {
-        if (typeof encoding !== "string" || encoding === "") {
-          encoding = "utf8";
-        }
-        if (!Buffer3.isEncoding(encoding)) {
-          throw new TypeError("Unknown encoding: " + encoding);
-        }
-        const length = byteLength(string, encoding) | 0;
-        let buf = createBuffer(length);
-        const actual = buf.write(string, encoding);
-        if (actual !== length) {
-          buf = buf.slice(0, actual);
-        }
-        return buf;
-      }
-      __name(fromString, "fromString");
-      function fromArrayLike(array) {
-        const length = array.length < 0 ? 0 : checked(array.length) | 0;
-        const buf = createBuffer(length);
-        for (let i = 0; i < length; i += 1) {
-          buf[i] = array[i] & 255;
-        }
-        return buf;
-      }
-      __name(fromArrayLike, "fromArrayLike");
-      function fromArrayView(arrayView) {
-        if (isInstance(arrayView, Uint8Array)) {
-          const copy = new Uint8Array(arrayView);
-          return fromArrayBuffer(copy.buffer, copy.byteOffset, copy.byteLength);
-        }
-        return fromArrayLike(arrayView);
-      }
-      __name(fromArrayView, "fromArrayView");
-      function fromArrayBuffer(array, byteOffset, length) {
-        if (byteOffset < 0 || array.byteLength < byteOffset) {
-          throw new RangeError('"offset" is outside of buffer bounds');
-        }
-        if (array.byteLength < byteOffset + (length || 0)) {
-          throw new RangeError('"length" is outside of buffer bounds');
-        }
-        let buf;
-        if (byteOffset === void 0 && length === void 0) {
-          buf = new Uint8Array(array);
-        } else if (length === void 0) {
-          buf = new Uint8Array(array, byteOffset);
-        } else {
-          buf = new Uint8Array(array, byteOffset, length);
-        }
-        Object.setPrototypeOf(buf, Buffer3.prototype);
-        return buf;
-      }
-      __name(fromArrayBuffer, "fromArrayBuffer");
-      function fromObject(obj) {
-        if (Buffer3.isBuffer(obj)) {
-          const len = checked(obj.length) | 0;
-          const buf = createBuffer(len);
-          if (buf.length === 0) {
-            return buf;
-          }
-          obj.copy(buf, 0, 0, len);
-          return buf;
-        }
-        if (obj.length !== void 0) {
-          if (typeof obj.length !== "number" || numberIsNaN(obj.length)) {
-            return createBuffer(0);
-          }
-          return fromArrayLike(obj);
-        }
-        if (obj.type === "Buffer" && Array.isArray(obj.data)) {
-          return fromArrayLike(obj.data);
-        }
-      }
-      __name(fromObject, "fromObject");
-      function checked(length) {
-        if (length >= K_MAX_LENGTH) {
-          throw new RangeError("Attempt to allocate Buffer larger than maximum size: 0x" + K_MAX_LENGTH.toString(16) + " bytes");
-        }
-        return length | 0;
-      }
-      __name(checked, "checked");
-      function SlowBuffer(length) {
-        if (+length != length) {
-          length = 0;
-        }
-        return Buffer3.alloc(+length);
-      }
-      __name(SlowBuffer, "SlowBuffer");
-      Buffer3.isBuffer = /* @__PURE__ */ __name(function isBuffer(b) {
-        return b != null && b._isBuffer === true && b !== Buffer3.prototype;
-      }, "isBuffer");
-      Buffer3.compare = /* @__PURE__ */ __name(function compare(a, b) {
-        if (isInstance(a, Uint8Array)) a = Buffer3.from(a, a.offset, a.byteLength);
-        if (isInstance(b, Uint8Array)) b = Buffer3.from(b, b.offset, b.byteLength);
-        if (!Buffer3.isBuffer(a) || !Buffer3.isBuffer(b)) {
-          throw new TypeError(
-            'The "buf1", "buf2" arguments must be one of type Buffer or Uint8Array'
-          );
-        }
-        if (a === b) return 0;
-        let x = a.length;
-        let y = b.length;
-        for (let i = 0, len = Math.min(x, y); i < len; ++i) {
-          if (a[i] !== b[i]) {
-            x = a[i];
-            y = b[i];
-            break;
-          }
-        }
-        if (x < y) return -1;
-        if (y < x) return 1;
-        return 0;
-      }, "compare");
-      Buffer3.isEncoding = /* @__PURE__ */ __name(function isEncoding(encoding) {
-        switch (String(encoding).toLowerCase()) {
-          case "hex":
-          case "utf8":
-          case "utf-8":
-          case "ascii":
-          case "latin1":
-          case "binary":
-          case "base64":
-          case "ucs2":
-          case "ucs-2":
-          case "utf16le":
-          case "utf-16le":
-            return true;
-          default:
-            return false;
-        }
-      }, "isEncoding");
-      Buffer3.concat = /* @__PURE__ */ __name(function concat(list, length) {
-        if (!Array.isArray(list)) {
-          throw new TypeError('"list" argument must be an Array of Buffers');
-        }
-        if (list.length === 0) {
-          return Buffer3.alloc(0);
-        }
-        let i;
-        if (length === void 0) {
-          length = 0;
-          for (i = 0; i < list.length; ++i) {
-            length += list[i].length;
-          }
-        }
-        const buffer = Buffer3.allocUnsafe(length);
-        let pos = 0;
-        for (i = 0; i < list.length; ++i) {
-          let buf = list[i];
-          if (isInstance(buf, Uint8Array)) {
-            if (pos + buf.length > buffer.length) {
-              if (!Buffer3.isBuffer(buf)) buf = Buffer3.from(buf);
-              buf.copy(buffer, pos);
-            } else {
-              Uint8Array.prototype.set.call(
-                buffer,
-                buf,
-                pos
-              );
-            }
-          } else if (!Buffer3.isBuffer(buf)) {
-            throw new TypeError('"list" argument must be an Array of Buffers');
-          } else {
-            buf.copy(buffer, pos);
-          }
-          pos += buf.length;
-        }
-        return buffer;
-      }, "concat");
-      function byteLength(string, encoding) {
-        if (Buffer3.isBuffer(string)) {
-          return string.length;
-        }
-        if (ArrayBuffer.isView(string) || isInstance(string, ArrayBuffer)) {
-          return string.byteLength;
-        }
-        if (typeof string !== "string") {
-          throw new TypeError(
-            'The "string" argument must be one of type string, Buffer, or ArrayBuffer. Received type ' + typeof string
-          );
-        }
-        const len = string.length;
-        const mustMatch = arguments.length > 2 && arguments[2] === true;
-        if (!mustMatch && len === 0) return 0;
-        let loweredCase = false;
-        for (; ; ) {
-          switch (encoding) {
-            case "ascii":
-            case "latin1":
-            case "binary":
-              return len;
-            case "utf8":
-            case "utf-8":
-              return utf8ToBytes(string).length;
-            case "ucs2":
-            case "ucs-2":
-            case "utf16le":
-            case "utf-16le":
-              return len * 2;
-            case "hex":
-              return len >>> 1;
-            case "base64":
-              return base64ToBytes(string).length;
-            default:
-              if (loweredCase) {
-                return mustMatch ? -1 : utf8ToBytes(string).length;
-              }
-              encoding = ("" + encoding).toLowerCase();
-              loweredCase = true;
-          }
-        }
-      }
-      __name(byteLength, "byteLength");
-      Buffer3.byteLength = byteLength;
-      function slowToString(encoding, start3, end) {
-        let loweredCase = false;
-        if (start3 === void 0 || start3 < 0) {
-          start3 = 0;
-        }
-        if (start3 > this.length) {
-          return "";
-        }
-        if (end === void 0 || end > this.length) {
-          end = this.length;
-        }
-        if (end <= 0) {
-          return "";
-        }
-        end >>>= 0;
-        start3 >>>= 0;
-        if (end <= start3) {
-          return "";
-        }
-        if (!encoding) encoding = "utf8";
-        while (true) {
-          switch (encoding) {
-            case "hex":
-              return hexSlice(this, start3, end);
-            case "utf8":
-            case "utf-8":
-              return utf8Slice(this, start3, end);
-            case "ascii":
-              return asciiSlice(this, start3, end);
-            case "latin1":
-            case "binary":
-              return latin1Slice(this, start3, end);
-            case "base64":
-              return base64Slice(this, start3, end);
-            case "ucs2":
-            case "ucs-2":
-            case "utf16le":
-            case "utf-16le":
-              return utf16leSlice(this, start3, end);
-            default:
-              if (loweredCase) throw new TypeError("Unknown encoding: " + encoding);
-              encoding = (encoding + "").toLowerCase();
-              loweredCase = true;
-          }
-        }
-      }
-      __name(slowToString, "slowToString");
-      Buffer3.prototype._isBuffer = true;
-      function swap(b, n, m) {
-        const i = b[n];
-        b[n] = b[m];
-        b[m] = i;
-      }
-      __name(swap, "swap");
-      Buffer3.prototype.swap16 = /* @__PURE__ */ __name(function swap16() {
-        const len = this.length;
-        if (len % 2 !== 0) {
-          throw new RangeError("Buffer size must be a multiple of 16-bits");
-        }
-        for (let i = 0; i < len; i += 2) {
-          swap(this, i, i + 1);
-        }
-        return this;
-      }, "swap16");
-      Buffer3.prototype.swap32 = /* @__PURE__ */ __name(function swap32() {
-        const len = this.length;
-        if (len % 4 !== 0) {
-          throw new RangeError("Buffer size must be a multiple of 32-bits");
-        }
-        for (let i = 0; i < len; i += 4) {
-          swap(this, i, i + 3);
-          swap(this, i + 1, i + 2);
-        }
-        return this;
-      }, "swap32");
-      Buffer3.prototype.swap64 = /* @__PURE__ */ __name(function swap64() {
-        const len = this.length;
-        if (len % 8 !== 0) {
-          throw new RangeError("Buffer size must be a multiple of 64-bits");
-        }
-        for (let i = 0; i < len; i += 8) {
-          swap(this, i, i + 7);
-          swap(this, i + 1, i + 6);
-          swap(this, i + 2, i + 5);
-          swap(this, i + 3, i + 4);
-        }
-        return this;
-      }, "swap64");
-      Buffer3.prototype.toString = /* @__PURE__ */ __name(function toString2() {
-        const length = this.length;
-        if (length === 0) return "";
-        if (arguments.length === 0) return utf8Slice(this, 0, length);
-        return slowToString.apply(this, arguments);
-      }, "toString");
-      Buffer3.prototype.toLocaleString = Buffer3.prototype.toString;
-      Buffer3.prototype.equals = /* @__PURE__ */ __name(function equals(b) {
-        if (!Buffer3.isBuffer(b)) throw new TypeError("Argument must be a Buffer");
-        if (this === b) return true;
-        return Buffer3.compare(this, b) === 0;
-      }, "equals");
-      Buffer3.prototype.inspect = /* @__PURE__ */ __name(function inspect4() {
-        let str = "";
-        const max = exports.INSPECT_MAX_BYTES;
-        str = this.toString("hex", 0, max).replace(/(.{2})/g, "$1 ").trim();
-        if (this.length > max) str += " ... ";
-        return "<Buffer " + str + ">";
-      }, "inspect");
-      if (customInspectSymbol) {
-        Buffer3.prototype[customInspectSymbol] = Buffer3.prototype.inspect;
-      }
-      Buffer3.prototype.compare = /* @__PURE__ */ __name(function compare(target, start3, end, thisStart, thisEnd) {
-        if (isInstance(target, Uint8Array)) {
-          target = Buffer3.from(target, target.offset, target.byteLength);
-        }
-        if (!Buffer3.isBuffer(target)) {
-          throw new TypeError(
-            'The "target" argument must be one of type Buffer or Uint8Array. Received type ' + typeof target
-          );
-        }
-        if (start3 === void 0) {
-          start3 = 0;
-        }
-        if (end === void 0) {
-          end = target ? target.length : 0;
-        }
-        if (thisStart === void 0) {
-          thisStart = 0;
-        }
-        if (thisEnd === void 0) {
-          thisEnd = this.length;
-        }
-        if (start3 < 0 || end > target.length || thisStart < 0 || thisEnd > this.length) {
-          throw new RangeError("out of range index");
-        }
-        if (thisStart >= thisEnd && start3 >= end) {
-          return 0;
-        }
-        if (thisStart >= thisEnd) {
-          return -1;
-        }
-        if (start3 >= end) {
-          return 1;
-        }
-        start3 >>>= 0;
-        end >>>= 0;
-        thisStart >>>= 0;
-        thisEnd >>>= 0;
-        if (this === target) return 0;
-        let x = thisEnd - thisStart;
-        let y = end - start3;
-        const len = Math.min(x, y);
-        const thisCopy = this.slice(thisStart, thisEnd);
-        const targetCopy = target.slice(start3, end);
-        for (let i = 0; i < len; ++i) {
-          if (thisCopy[i] !== targetCopy[i]) {
-            x = thisCopy[i];
-            y = targetCopy[i];
-            break;
-          }
-        }
-        if (x < y) return -1;
-        if (y < x) return 1;
-        return 0;
-      }, "compare");
-      function bidirectionalIndexOf(buffer, val, byteOffset, encoding, dir) {
-        if (buffer.length === 0) return -1;
-        if (typeof byteOffset === "string") {
-          encoding = byteOffset;
-          byteOffset = 0;
-        } else if (byteOffset > 2147483647) {
-          byteOffset = 2147483647;
-        } else if (byteOffset < -2147483648) {
-          byteOffset = -2147483648;
-        }
-        byteOffset = +byteOffset;
-        if (numberIsNaN(byteOffset)) {
-          byteOffset = dir ? 0 : buffer.length - 1;
-        }
-        if (byteOffset < 0) byteOffset = buffer.length + byteOffset;
-        if (byteOffset >= buffer.length) {
-          if (dir) return -1;
-          else byteOffset = buffer.length - 1;
-        } else if (byteOffset < 0) {
-          if (dir) byteOffset = 0;
-          else return -1;
-        }
-        if (typeof val === "string") {
-          val = Buffer3.from(val, encoding);
-        }
-        if (Buffer3.isBuffer(val)) {
-          if (val.length === 0) {
-            return -1;
-          }
-          return arrayIndexOf(buffer, val, byteOffset, encoding, dir);
-        } else if (typeof val === "number") {
-          val = val & 255;
-          if (typeof Uint8Array.prototype.indexOf === "function") {
-            if (dir) {
-              return Uint8Array.prototype.indexOf.call(buffer, val, byteOffset);
-            } else {
-              return Uint8Array.prototype.lastIndexOf.call(buffer, val, byteOffset);
-            }
-          }
-          return arrayIndexOf(buffer, [val], byteOffset, encoding, dir);
-        }
-        throw new TypeError("val must be string, number or Buffer");
-      }
-      __name(bidirectionalIndexOf, "bidirectionalIndexOf");
-      function arrayIndexOf(arr, val, byteOffset, encoding, dir) {
-        let indexSize = 1;
-        let arrLength = arr.length;
-        let valLength = val.length;
-        if (encoding !== void 0) {
-          encoding = String(encoding).toLowerCase();
-          if (encoding === "ucs2" || encoding === "ucs-2" || encoding === "utf16le" || encoding === "utf-16le") {
-            if (arr.length < 2 || val.length < 2) {
-              return -1;
-            }
-            indexSize = 2;
-            arrLength /= 2;
-            valLength /= 2;
-            byteOffset /= 2;
-          }
-        }
-        function read2(buf, i2) {
-          if (indexSize === 1) {
-            return buf[i2];
-          } else {
-            return buf.readUInt16BE(i2 * indexSize);
-          }
-        }
-        __name(read2, "read");
-        let i;
-        if (dir) {
-          let foundIndex = -1;
-          for (i = byteOffset; i < arrLength; i++) {
-            if (read2(arr, i) === read2(val, foundIndex === -1 ? 0 : i - foundIndex)) {
-              if (foundIndex === -1) foundIndex = i;
-              if (i - foundIndex + 1 === valLength) return foundIndex * indexSize;
-            } else {
-              if (foundIndex !== -1) i -= i - foundIndex;
-              foundIndex = -1;
-            }
-          }
-        } else {
-          if (byteOffset + valLength > arrLength) byteOffset = arrLength - valLength;
-          for (i = byteOffset; i >= 0; i--) {
-            let found = true;
-            for (let j = 0; j < valLength; j++) {
-              if (read2(arr, i + j) !== read2(val, j)) {
-                found = false;
-                break;
-              }
-            }
-            if (found) return i;
-          }
-        }
-        return -1;
-      }
-      __name(arrayIndexOf, "arrayIndexOf");
-      Buffer3.prototype.includes = /* @__PURE__ */ __name(function includes(val, byteOffset, encoding) {
-        return this.indexOf(val, byteOffset, encoding) !== -1;
-      }, "includes");
-      Buffer3.prototype.indexOf = /* @__PURE__ */ __name(function indexOf(val, byteOffset, encoding) {
-        return bidirectionalIndexOf(this, val, byteOffset, encoding, true);
-      }, "indexOf");
-      Buffer3.prototype.lastIndexOf = /* @__PURE__ */ __name(function lastIndexOf(val, byteOffset, encoding) {
-        return bidirectionalIndexOf(this, val, byteOffset, encoding, false);
-      }, "lastIndexOf");
-      function hexWrite(buf, string, offset, length) {
-        offset = Number(offset) || 0;
-        const remaining = buf.length - offset;
-        if (!length) {
-          length = remaining;
-        } else {
-          length = Number(length);
-          if (length > remaining) {
-            length = remaining;
-          }
-        }
-        const strLen = string.length;
-        if (length > strLen / 2) {
-          length = strLen / 2;
-        }
-        let i;
-        for (i = 0; i < length; ++i) {
-          const parsed = parseInt(string.substr(i * 2, 2), 16);
-          if (numberIsNaN(parsed)) return i;
-          buf[offset + i] = parsed;
-        }
-        return i;
-      }
-      __name(hexWrite, "hexWrite");
-      function utf8Write(buf, string, offset, length) {
-        return blitBuffer(utf8ToBytes(string, buf.length - offset), buf, offset, length);
-      }
-      __name(utf8Write, "utf8Write");
-      function asciiWrite(buf, string, offset, length) {
-        return blitBuffer(asciiToBytes(string), buf, offset, length);
-      }
-      __name(asciiWrite, "asciiWrite");
-      function base64Write(buf, string, offset, length) {
-        return blitBuffer(base64ToBytes(string), buf, offset, length);
-      }
-      __name(base64Write, "base64Write");
-      function ucs2Write(buf, string, offset, length) {
-        return blitBuffer(utf16leToBytes(string, buf.length - offset), buf, offset, length);
-      }
-      __name(ucs2Write, "ucs2Write");
-      Buffer3.prototype.write = /* @__PURE__ */ __name(function write4(string, offset, length, encoding) {
-        if (offset === void 0) {
-          encoding = "utf8";
-          length = this.length;
-          offset = 0;
-        } else if (length === void 0 && typeof offset === "string") {
-          encoding = offset;
-          length = this.length;
-          offset = 0;
-        } else if (isFinite(offset)) {
-          offset = offset >>> 0;
-          if (isFinite(length)) {
-            length = length >>> 0;
-            if (encoding === void 0) encoding = "utf8";
-          } else {
-            encoding = length;
-            length = void 0;
-          }
-        } else {
-          throw new Error(
-            "Buffer.write(string, encoding, offset[, length]) is no longer supported"
-          );
-        }
-        const remaining = this.length - offset;
-        if (length === void 0 || length > remaining) length = remaining;
-        if (string.length > 0 && (length < 0 || offset < 0) || offset > this.length) {
-          throw new RangeError("Attempt to write outside buffer bounds");
-        }
-        if (!encoding) encoding = "utf8";
-        let loweredCase = false;
-        for (; ; ) {
-          switch (encoding) {
-            case "hex":
-              return hexWrite(this, string, offset, length);
-            case "utf8":
-            case "utf-8":
-              return utf8Write(this, string, offset, length);
-            case "ascii":
-            case "latin1":
-            case "binary":
-              return asciiWrite(this, string, offset, length);
-            case "base64":
-              return base64Write(this, string, offset, length);
-            case "ucs2":
-            case "ucs-2":
-            case "utf16le":
-            case "utf-16le":
-              return ucs2Write(this, string, offset, length);
-            default:
-              if (loweredCase) throw new TypeError("Unknown encoding: " + encoding);
-              encoding = ("" + encoding).toLowerCase();
-              loweredCase = true;
-          }
-        }
-      }, "write");
-      Buffer3.prototype.toJSON = /* @__PURE__ */ __name(function toJSON() {
-        return {
-          type: "Buffer",
-          data: Array.prototype.slice.call(this._arr || this, 0)
-        };
-      }, "toJSON");
-      function base64Slice(buf, start3, end) {
-        if (start3 === 0 && end === buf.length) {
-          return base64.fromByteArray(buf);
-        } else {
-          return base64.fromByteArray(buf.slice(start3, end));
-        }
-      }
-      __name(base64Slice, "base64Slice");
-      function utf8Slice(buf, start3, end) {
-        end = Math.min(buf.length, end);
-        const res = [];
-        let i = start3;
-        while (i < end) {
-          const firstByte = buf[i];
-          let codePoint = null;
-          let bytesPerSequence = firstByte > 239 ? 4 : firstByte > 223 ? 3 : firstByte > 191 ? 2 : 1;
-          if (i + bytesPerSequence <= end) {
-            let secondByte, thirdByte, fourthByte, tempCodePoint;
-            switch (bytesPerSequence) {
-              case 1:
-                if (firstByte < 128) {
-                  codePoint = firstByte;
-                }
-                break;
-              case 2:
-                secondByte = buf[i + 1];
-                if ((secondByte & 192) === 128) {
-                  tempCodePoint = (firstByte & 31) << 6 | secondByte & 63;
-                  if (tempCodePoint > 127) {
-                    codePoint = tempCodePoint;
-                  }
-                }
-                break;
-              case 3:
-                secondByte = buf[i + 1];
-                thirdByte = buf[i + 2];
-                if ((secondByte & 192) === 128 && (thirdByte & 192) === 128) {
-                  tempCodePoint = (firstByte & 15) << 12 | (secondByte & 63) << 6 | thirdByte & 63;
-                  if (tempCodePoint > 2047 && (tempCodePoint < 55296 || tempCodePoint > 57343)) {
-                    codePoint = tempCodePoint;
-                  }
-                }
-                break;
-              case 4:
-                secondByte = buf[i + 1];
-                thirdByte = buf[i + 2];
-                fourthByte = buf[i + 3];
-                if ((secondByte & 192) === 128 && (thirdByte & 192) === 128 && (fourthByte & 192) === 128) {
-                  tempCodePoint = (firstByte & 15) << 18 | (secondByte & 63) << 12 | (thirdByte & 63) << 6 | fourthByte & 63;
-                  if (tempCodePoint > 65535 && tempCodePoint < 1114112) {
-                    codePoint = tempCodePoint;
-                  }
-                }
-            }
-          }
-          if (codePoint === null) {
-            codePoint = 65533;
-            bytesPerSequence = 1;
-          } else if (codePoint > 65535) {
-            codePoint -= 65536;
-            res.push(codePoint >>> 10 & 1023 | 55296);
-            codePoint = 56320 | codePoint & 1023;
-          }
-          res.push(codePoint);
-          i += bytesPerSequence;
-        }
-        return decodeCodePointsArray(res);
-      }
-      __name(utf8Slice, "utf8Slice");
-      var MAX_ARGUMENTS_LENGTH = 4096;
-      function decodeCodePointsArray(codePoints) {
-        const len = codePoints.length;
-        if (len <= MAX_ARGUMENTS_LENGTH) {
-          return String.fromCharCode.apply(String, codePoints);
-        }
-        let res = "";
-        let i = 0;
-        while (i < len) {
-          res += String.fromCharCode.apply(
-            String,
-            codePoints.slice(i, i += MAX_ARGUMENTS_LENGTH)
-          );
-        }
-        return res;
-      }
-      __name(decodeCodePointsArray, "decodeCodePointsArray");
-      function asciiSlice(buf, start3, end) {
-        let ret = "";
-        end = Math.min(buf.length, end);
-        for (let i = start3; i < end; ++i) {
-          ret += String.fromCharCode(buf[i] & 127);
-        }
-        return ret;
-      }
-      __name(asciiSlice, "asciiSlice");
-      function latin1Slice(buf, start3, end) {
-        let ret = "";
-        end = Math.min(buf.length, end);
-        for (let i = start3; i < end; ++i) {
-          ret += String.fromCharCode(buf[i]);
-        }
-        return ret;
-      }
-      __name(latin1Slice, "latin1Slice");
-      function hexSlice(buf, start3, end) {
-        const len = buf.length;
-        if (!start3 || start3 < 0) start3 = 0;
-        if (!end || end < 0 || end > len) end = len;
-        let out = "";
-        for (let i = start3; i < end; ++i) {
-          out += hexSliceLookupTable[buf[i]];
-        }
-        return out;
-      }
-      __name(hexSlice, "hexSlice");
-      function utf16leSlice(buf, start3, end) {
-        const bytes = buf.slice(start3, end);
-        let res = "";
-        for (let i = 0; i < bytes.length - 1; i += 2) {
-          res += String.fromCharCode(bytes[i] + bytes[i + 1] * 256);
-        }
-        return res;
-      }
-      __name(utf16leSlice, "utf16leSlice");
-      Buffer3.prototype.slice = /* @__PURE__ */ __name(function slice2(start3, end) {
-        const len = this.length;
-        start3 = ~~start3;
-        end = end === void 0 ? len : ~~end;
-        if (start3 < 0) {
-          start3 += len;
-          if (start3 < 0) start3 = 0;
-        } else if (start3 > len) {
-          start3 = len;
-        }
-        if (end < 0) {
-          end += len;
-          if (end < 0) end = 0;
-        } else if (end > len) {
-          end = len;
-        }
-        if (end < start3) end = start3;
-        const newBuf = this.subarray(start3, end);
-        Object.setPrototypeOf(newBuf, Buffer3.prototype);
-        return newBuf;
-      }, "slice");
-      function checkOffset(offset, ext, length) {
-        if (offset % 1 !== 0 || offset < 0) throw new RangeError("offset is not uint");
-        if (offset + ext > length) throw new RangeError("Trying to access beyond buffer length");
-      }
-      __name(checkOffset, "checkOffset");
-      Buffer3.prototype.readUintLE = Buffer3.prototype.readUIntLE = /* @__PURE__ */ __name(function readUIntLE(offset, byteLength2, noAssert) {
-        offset = offset >>> 0;
-        byteLength2 = byteLength2 >>> 0;
-        if (!noAssert) checkOffset(offset, byteLength2, this.length);
-        let val = this[offset];
-        let mul = 1;
-        let i = 0;
-        while (++i < byteLength2 && (mul *= 256)) {
-          val += this[offset + i] * mul;
-        }
-        return val;
-      }, "readUIntLE");
-      Buffer3.prototype.readUintBE = Buffer3.prototype.readUIntBE = /* @__PURE__ */ __name(function readUIntBE(offset, byteLength2, noAssert) {
-        offset = offset >>> 0;
-        byteLength2 = byteLength2 >>> 0;
-        if (!noAssert) {
-          checkOffset(offset, byteLength2, this.length);
-        }
-        let val = this[offset + --byteLength2];
-        let mul = 1;
-        while (byteLength2 > 0 && (mul *= 256)) {
-          val += this[offset + --byteLength2] * mul;
-        }
-        return val;
-      }, "readUIntBE");
-      Buffer3.prototype.readUint8 = Buffer3.prototype.readUInt8 = /* @__PURE__ */ __name(function readUInt8(offset, noAssert) {
-        offset = offset >>> 0;
-        if (!noAssert) checkOffset(offset, 1, this.length);
-        return this[offset];
-      }, "readUInt8");
-      Buffer3.prototype.readUint16LE = Buffer3.prototype.readUInt16LE = /* @__PURE__ */ __name(function readUInt16LE(offset, noAssert) {
-        offset = offset >>> 0;
-        if (!noAssert) checkOffset(offset, 2, this.length);
-        return this[offset] | this[offset + 1] << 8;
-      }, "readUInt16LE");
-      Buffer3.prototype.readUint16BE = Buffer3.prototype.readUInt16BE = /* @__PURE__ */ __name(function readUInt16BE(offset, noAssert) {
-        offset = offset >>> 0;
-        if (!noAssert) checkOffset(offset, 2, this.length);
-        return this[offset] << 8 | this[offset + 1];
-      }, "readUInt16BE");
-      Buffer3.prototype.readUint32LE = Buffer3.prototype.readUInt32LE = /* @__PURE__ */ __name(function readUInt32LE(offset, noAssert) {
-        offset = offset >>> 0;
-        if (!noAssert) checkOffset(offset, 4, this.length);
-        return (this[offset] | this[offset + 1] << 8 | this[offset + 2] << 16) + this[offset + 3] * 16777216;
-      }, "readUInt32LE");
-      Buffer3.prototype.readUint32BE = Buffer3.prototype.readUInt32BE = /* @__PURE__ */ __name(function readUInt32BE(offset, noAssert) {
-        offset = offset >>> 0;
-        if (!noAssert) checkOffset(offset, 4, this.length);
-        return this[offset] * 16777216 + (this[offset + 1] << 16 | this[offset + 2] << 8 | this[offset + 3]);
-      }, "readUInt32BE");
-      Buffer3.prototype.readBigUInt64LE = defineBigIntMethod(/* @__PURE__ */ __name(function readBigUInt64LE(offset) {
-        offset = offset >>> 0;
-        validateNumber(offset, "offset");
-        const first = this[offset];
-        const last = this[offset + 7];
-        if (first === void 0 || last === void 0) {
-          boundsError(offset, this.length - 8);
-        }
-        const lo = first + this[++offset] * 2 ** 8 + this[++offset] * 2 ** 16 + this[++offset] * 2 ** 24;
-        const hi = this[++offset] + this[++offset] * 2 ** 8 + this[++offset] * 2 ** 16 + last * 2 ** 24;
-        return BigInt(lo) + (BigInt(hi) << BigInt(32));
-      }, "readBigUInt64LE"));
-      Buffer3.prototype.readBigUInt64BE = defineBigIntMethod(/* @__PURE__ */ __name(function readBigUInt64BE(offset) {
-        offset = offset >>> 0;
-        validateNumber(offset, "offset");
-        const first = this[offset];
-        const last = this[offset + 7];
-        if (first === void 0 || last === void 0) {
-          boundsError(offset, this.length - 8);
-        }
-        const hi = first * 2 ** 24 + this[++offset] * 2 ** 16 + this[++offset] * 2 ** 8 + this[++offset];
-        const lo = this[++offset] * 2 ** 24 + this[++offset] * 2 ** 16 + this[++offset] * 2 ** 8 + last;
-        return (BigInt(hi) << BigInt(32)) + BigInt(lo);
-      }, "readBigUInt64BE"));
-      Buffer3.prototype.readIntLE = /* @__PURE__ */ __name(function readIntLE(offset, byteLength2, noAssert) {
-        offset = offset >>> 0;
-        byteLength2 = byteLength2 >>> 0;
-        if (!noAssert) checkOffset(offset, byteLength2, this.length);
-        let val = this[offset];
-        let mul = 1;
-        let i = 0;
-        while (++i < byteLength2 && (mul *= 256)) {
-          val += this[offset + i] * mul;
-        }
-        mul *= 128;
-        if (val >= mul) val -= Math.pow(2, 8 * byteLength2);
-        return val;
-      }, "readIntLE");
-      Buffer3.prototype.readIntBE = /* @__PURE__ */ __name(function readIntBE(offset, byteLength2, noAssert) {
-        offset = offset >>> 0;
-        byteLength2 = byteLength2 >>> 0;
-        if (!noAssert) checkOffset(offset, byteLength2, this.length);
-        let i = byteLength2;
-        let mul = 1;
-        let val = this[offset + --i];
-        while (i > 0 && (mul *= 256)) {
-          val += this[offset + --i] * mul;
-        }
-        mul *= 128;
-        if (val >= mul) val -= Math.pow(2, 8 * byteLength2);
-        return val;
-      }, "readIntBE");
-      Buffer3.prototype.readInt8 = /* @__PURE__ */ __name(function readInt8(offset, noAssert) {
-        offset = offset >>> 0;
-        if (!noAssert) checkOffset(offset, 1, this.length);
-        if (!(this[offset] & 128)) return this[offset];
-        return (255 - this[offset] + 1) * -1;
-      }, "readInt8");
-      Buffer3.prototype.readInt16LE = /* @__PURE__ */ __name(function readInt16LE(offset, noAssert) {
-        offset = offset >>> 0;
-        if (!noAssert) checkOffset(offset, 2, this.length);
-        const val = this[offset] | this[offset + 1] << 8;
-        return val & 32768 ? val | 4294901760 : val;
-      }, "readInt16LE");
-      Buffer3.prototype.readInt16BE = /* @__PURE__ */ __name(function readInt16BE(offset, noAssert) {
-        offset = offset >>> 0;
-        if (!noAssert) checkOffset(offset, 2, this.length);
-        const val = this[offset + 1] | this[offset] << 8;
-        return val & 32768 ? val | 4294901760 : val;
-      }, "readInt16BE");
-      Buffer3.prototype.readInt32LE = /* @__PURE__ */ __name(function readInt32LE(offset, noAssert) {
-        offset = offset >>> 0;
-        if (!noAssert) checkOffset(offset, 4, this.length);
-        return this[offset] | this[offset + 1] << 8 | this[offset + 2] << 16 | this[offset + 3] << 24;
-      }, "readInt32LE");
-      Buffer3.prototype.readInt32BE = /* @__PURE__ */ __name(function readInt32BE(offset, noAssert) {
-        offset = offset >>> 0;
-        if (!noAssert) checkOffset(offset, 4, this.length);
-        return this[offset] << 24 | this[offset + 1] << 16 | this[offset + 2] << 8 | this[offset + 3];
-      }, "readInt32BE");
-      Buffer3.prototype.readBigInt64LE = defineBigIntMethod(/* @__PURE__ */ __name(function readBigInt64LE(offset) {
-        offset = offset >>> 0;
-        validateNumber(offset, "offset");
-        const first = this[offset];
-        const last = this[offset + 7];
-        if (first === void 0 || last === void 0) {
-          boundsError(offset, this.length - 8);
-        }
-        const val = this[offset + 4] + this[offset + 5] * 2 ** 8 + this[offset + 6] * 2 ** 16 + (last << 24);
-        return (BigInt(val) << BigInt(32)) + BigInt(first + this[++offset] * 2 ** 8 + this[++offset] * 2 ** 16 + this[++offset] * 2 ** 24);
-      }, "readBigInt64LE"));
-      Buffer3.prototype.readBigInt64BE = defineBigIntMethod(/* @__PURE__ */ __name(function readBigInt64BE(offset) {
-        offset = offset >>> 0;
-        validateNumber(offset, "offset");
-        const first = this[offset];
-        const last = this[offset + 7];
-        if (first === void 0 || last === void 0) {
-          boundsError(offset, this.length - 8);
-        }
-        const val = (first << 24) + // Overflow
-        this[++offset] * 2 ** 16 + this[++offset] * 2 ** 8 + this[++offset];
-        return (BigInt(val) << BigInt(32)) + BigInt(this[++offset] * 2 ** 24 + this[++offset] * 2 ** 16 + this[++offset] * 2 ** 8 + last);
-      }, "readBigInt64BE"));
-      Buffer3.prototype.readFloatLE = /* @__PURE__ */ __name(function readFloatLE(offset, noAssert) {
-        offset = offset >>> 0;
-        if (!noAssert) checkOffset(offset, 4, this.length);
-        return ieee754.read(this, offset, true, 23, 4);
-      }, "readFloatLE");
-      Buffer3.prototype.readFloatBE = /* @__PURE__ */ __name(function readFloatBE(offset, noAssert) {
-        offset = offset >>> 0;
-        if (!noAssert) checkOffset(offset, 4, this.length);
-        return ieee754.read(this, offset, false, 23, 4);
-      }, "readFloatBE");
-      Buffer3.prototype.readDoubleLE = /* @__PURE__ */ __name(function readDoubleLE(offset, noAssert) {
-        offset = offset >>> 0;
-        if (!noAssert) checkOffset(offset, 8, this.length);
-        return ieee754.read(this, offset, true, 52, 8);
-      }, "readDoubleLE");
-      Buffer3.prototype.readDoubleBE = /* @__PURE__ */ __name(function readDoubleBE(offset, noAssert) {
-        offset = offset >>> 0;
-        if (!noAssert) checkOffset(offset, 8, this.length);
-        return ieee754.read(this, offset, false, 52, 8);
-      }, "readDoubleBE");
-      function checkInt(buf, value, offset, ext, max, min) {
-        if (!Buffer3.isBuffer(buf)) throw new TypeError('"buffer" argument must be a Buffer instance');
-        if (value > max || value < min) throw new RangeError('"value" argument is out of bounds');
-        if (offset + ext > buf.length) throw new RangeError("Index out of range");
-      }
-      __name(checkInt, "checkInt");
-      Buffer3.prototype.writeUintLE = Buffer3.prototype.writeUIntLE = /* @__PURE__ */ __name(function writeUIntLE(value, offset, byteLength2, noAssert) {
-        value = +value;
-        offset = offset >>> 0;
-        byteLength2 = byteLength2 >>> 0;
-        if (!noAssert) {
-          const maxBytes2 = Math.pow(2, 8 * byteLength2) - 1;
-          checkInt(this, value, offset, byteLength2, maxBytes2, 0);
-        }
-        let mul = 1;
-        let i = 0;
-        this[offset] = value & 255;
-        while (++i < byteLength2 && (mul *= 256)) {
-          this[offset + i] = value / mul & 255;
-        }
-        return offset + byteLength2;
-      }, "writeUIntLE");
-      Buffer3.prototype.writeUintBE = Buffer3.prototype.writeUIntBE = /* @__PURE__ */ __name(function writeUIntBE(value, offset, byteLength2, noAssert) {
-        value = +value;
-        offset = offset >>> 0;
-        byteLength2 = byteLength2 >>> 0;
-        if (!noAssert) {
-          const maxBytes2 = Math.pow(2, 8 * byteLength2) - 1;
-          checkInt(this, value, offset, byteLength2, maxBytes2, 0);
-        }
-        let i = byteLength2 - 1;
-        let mul = 1;
-        this[offset + i] = value & 255;
-        while (--i >= 0 && (mul *= 256)) {
-          this[offset + i] = value / mul & 255;
-        }
-        return offset + byteLength2;
-      }, "writeUIntBE");
-      Buffer3.prototype.writeUint8 = Buffer3.prototype.writeUInt8 = /* @__PURE__ */ __name(function writeUInt8(value, offset, noAssert) {
-        value = +value;
-        offset = offset >>> 0;
-        if (!noAssert) checkInt(this, value, offset, 1, 255, 0);
-        this[offset] = value & 255;
-        return offset + 1;
-      }, "writeUInt8");
-      Buffer3.prototype.writeUint16LE = Buffer3.prototype.writeUInt16LE = /* @__PURE__ */ __name(function writeUInt16LE(value, offset, noAssert) {
-        value = +value;
-        offset = offset >>> 0;
-        if (!noAssert) checkInt(this, value, offset, 2, 65535, 0);
-        this[offset] = value & 255;
-        this[offset + 1] = value >>> 8;
-        return offset + 2;
-      }, "writeUInt16LE");
-      Buffer3.prototype.writeUint16BE = Buffer3.prototype.writeUInt16BE = /* @__PURE__ */ __name(function writeUInt16BE(value, offset, noAssert) {
-        value = +value;
-        offset = offset >>> 0;
-        if (!noAssert) checkInt(this, value, offset, 2, 65535, 0);
-        this[offset] = value >>> 8;
-        this[offset + 1] = value & 255;
-        return offset + 2;
-      }, "writeUInt16BE");
-      Buffer3.prototype.writeUint32LE = Buffer3.prototype.writeUInt32LE = /* @__PURE__ */ __name(function writeUInt32LE(value, offset, noAssert) {
-        value = +value;
-        offset = offset >>> 0;
-        if (!noAssert) checkInt(this, value, offset, 4, 4294967295, 0);
-        this[offset + 3] = value >>> 24;
-        this[offset + 2] = value >>> 16;
-        this[offset + 1] = value >>> 8;
-        this[offset] = value & 255;
-        return offset + 4;
-      }, "writeUInt32LE");
-      Buffer3.prototype.writeUint32BE = Buffer3.prototype.writeUInt32BE = /* @__PURE__ */ __name(function writeUInt32BE(value, offset, noAssert) {
-        value = +value;
-        offset = offset >>> 0;
-        if (!noAssert) checkInt(this, value, offset, 4, 4294967295, 0);
-        this[offset] = value >>> 24;
-        this[offset + 1] = value >>> 16;
-        this[offset + 2] = value >>> 8;
-        this[offset + 3] = value & 255;
-        return offset + 4;
-      }, "writeUInt32BE");
-      function wrtBigUInt64LE(buf, value, offset, min, max) {
-        checkIntBI(value, min, max, buf, offset, 7);
-        let lo = Number(value & BigInt(4294967295));
-        buf[offset++] = lo;
-        lo = lo >> 8;
-        buf[offset++] = lo;
-        lo = lo >> 8;
-        buf[offset++] = lo;
-        lo = lo >> 8;
-        buf[offset++] = lo;
-        let hi = Number(value >> BigInt(32) & BigInt(4294967295));
-        buf[offset++] = hi;
-        hi = hi >> 8;
-        buf[offset++] = hi;
-        hi = hi >> 8;
-        buf[offset++] = hi;
-        hi = hi >> 8;
-        buf[offset++] = hi;
-        return offset;
-      }
-      __name(wrtBigUInt64LE, "wrtBigUInt64LE");
-      function wrtBigUInt64BE(buf, value, offset, min, max) {
-        checkIntBI(value, min, max, buf, offset, 7);
-        let lo = Number(value & BigInt(4294967295));
-        buf[offset + 7] = lo;
-        lo = lo >> 8;
-        buf[offset + 6] = lo;
-        lo = lo >> 8;
-        buf[offset + 5] = lo;
-        lo = lo >> 8;
-        buf[offset + 4] = lo;
-        let hi = Number(value >> BigInt(32) & BigInt(4294967295));
-        buf[offset + 3] = hi;
-        hi = hi >> 8;
-        buf[offset + 2] = hi;
-        hi = hi >> 8;
-        buf[offset + 1] = hi;
-        hi = hi >> 8;
-        buf[offset] = hi;
-        return offset + 8;
-      }
-      __name(wrtBigUInt64BE, "wrtBigUInt64BE");
-      Buffer3.prototype.writeBigUInt64LE = defineBigIntMethod(/* @__PURE__ */ __name(function writeBigUInt64LE(value, offset = 0) {
-        return wrtBigUInt64LE(this, value, offset, BigInt(0), BigInt("0xffffffffffffffff"));
-      }, "writeBigUInt64LE"));
-      Buffer3.prototype.writeBigUInt64BE = defineBigIntMethod(/* @__PURE__ */ __name(function writeBigUInt64BE(value, offset = 0) {
-        return wrtBigUInt64BE(this, value, offset, BigInt(0), BigInt("0xffffffffffffffff"));
-      }, "writeBigUInt64BE"));
-      Buffer3.prototype.writeIntLE = /* @__PURE__ */ __name(function writeIntLE(value, offset, byteLength2, noAssert) {
-        value = +value;
-        offset = offset >>> 0;
-        if (!noAssert) {
-          const limit = Math.pow(2, 8 * byteLength2 - 1);
-          checkInt(this, value, offset, byteLength2, limit - 1, -limit);
-        }
-        let i = 0;
-        let mul = 1;
-        let sub = 0;
-        this[offset] = value & 255;
-        while (++i < byteLength2 && (mul *= 256)) {
-          if (value < 0 && sub === 0 && this[offset + i - 1] !== 0) {
-            sub = 1;
-          }
-          this[offset + i] = (value / mul >> 0) - sub & 255;
-        }
-        return offset + byteLength2;
-      }, "writeIntLE");
-      Buffer3.prototype.writeIntBE = /* @__PURE__ */ __name(function writeIntBE(value, offset, byteLength2, noAssert) {
-        value = +value;
-        offset = offset >>> 0;
-        if (!noAssert) {
-          const limit = Math.pow(2, 8 * byteLength2 - 1);
-          checkInt(this, value, offset, byteLength2, limit - 1, -limit);
-        }
-        let i = byteLength2 - 1;
-        let mul = 1;
-        let sub = 0;
-        this[offset + i] = value & 255;
-        while (--i >= 0 && (mul *= 256)) {
-          if (value < 0 && sub === 0 && this[offset + i + 1] !== 0) {
-            sub = 1;
-          }
-          this[offset + i] = (value / mul >> 0) - sub & 255;
-        }
-        return offset + byteLength2;
-      }, "writeIntBE");
-      Buffer3.prototype.writeInt8 = /* @__PURE__ */ __name(function writeInt8(value, offset, noAssert) {
-        value = +value;
-        offset = offset >>> 0;
-        if (!noAssert) checkInt(this, value, offset, 1, 127, -128);
-        if (value < 0) value = 255 + value + 1;
-        this[offset] = value & 255;
-        return offset + 1;
-      }, "writeInt8");
-      Buffer3.prototype.writeInt16LE = /* @__PURE__ */ __name(function writeInt16LE(value, offset, noAssert) {
-        value = +value;
-        offset = offset >>> 0;
-        if (!noAssert) checkInt(this, value, offset, 2, 32767, -32768);
-        this[offset] = value & 255;
-        this[offset + 1] = value >>> 8;
-        return offset + 2;
-      }, "writeInt16LE");
-      Buffer3.prototype.writeInt16BE = /* @__PURE__ */ __name(function writeInt16BE(value, offset, noAssert) {
-        value = +value;
-        offset = offset >>> 0;
-        if (!noAssert) checkInt(this, value, offset, 2, 32767, -32768);
-        this[offset] = value >>> 8;
-        this[offset + 1] = value & 255;
-        return offset + 2;
-      }, "writeInt16BE");
-      Buffer3.prototype.writeInt32LE = /* @__PURE__ */ __name(function writeInt32LE(value, offset, noAssert) {
-        value = +value;
-        offset = offset >>> 0;
-        if (!noAssert) checkInt(this, value, offset, 4, 2147483647, -2147483648);
-        this[offset] = value & 255;
-        this[offset + 1] = value >>> 8;
-        this[offset + 2] = value >>> 16;
-        this[offset + 3] = value >>> 24;
-        return offset + 4;
-      }, "writeInt32LE");
-      Buffer3.prototype.writeInt32BE = /* @__PURE__ */ __name(function writeInt32BE(value, offset, noAssert) {
-        value = +value;
-        offset = offset >>> 0;
-        if (!noAssert) checkInt(this, value, offset, 4, 2147483647, -2147483648);
-        if (value < 0) value = 4294967295 + value + 1;
-        this[offset] = value >>> 24;
-        this[offset + 1] = value >>> 16;
-        this[offset + 2] = value >>> 8;
-        this[offset + 3] = value & 255;
-        return offset + 4;
-      }, "writeInt32BE");
-      Buffer3.prototype.writeBigInt64LE = defineBigIntMethod(/* @__PURE__ */ __name(function writeBigInt64LE(value, offset = 0) {
-        return wrtBigUInt64LE(this, value, offset, -BigInt("0x8000000000000000"), BigInt("0x7fffffffffffffff"));
-      }, "writeBigInt64LE"));
-      Buffer3.prototype.writeBigInt64BE = defineBigIntMethod(/* @__PURE__ */ __name(function writeBigInt64BE(value, offset = 0) {
-        return wrtBigUInt64BE(this, value, offset, -BigInt("0x8000000000000000"), BigInt("0x7fffffffffffffff"));
-      }, "writeBigInt64BE"));
-      function checkIEEE754(buf, value, offset, ext, max, min) {
-        if (offset + ext > buf.length) throw new RangeError("Index out of range");
-        if (offset < 0) throw new RangeError("Index out of range");
-      }
-      __name(checkIEEE754, "checkIEEE754");
-      function writeFloat(buf, value, offset, littleEndian, noAssert) {
-        value = +value;
-        offset = offset >>> 0;
-        if (!noAssert) {
-          checkIEEE754(buf, value, offset, 4, 34028234663852886e22, -34028234663852886e22);
-        }
-        ieee754.write(buf, value, offset, littleEndian, 23, 4);
-        return offset + 4;
-      }
-      __name(writeFloat, "writeFloat");
-      Buffer3.prototype.writeFloatLE = /* @__PURE__ */ __name(function writeFloatLE(value, offset, noAssert) {
-        return writeFloat(this, value, offset, true, noAssert);
-      }, "writeFloatLE");
-      Buffer3.prototype.writeFloatBE = /* @__PURE__ */ __name(function writeFloatBE(value, offset, noAssert) {
-        return writeFloat(this, value, offset, false, noAssert);
-      }, "writeFloatBE");
-      function writeDouble(buf, value, offset, littleEndian, noAssert) {
-        value = +value;
-        offset = offset >>> 0;
-        if (!noAssert) {
-          checkIEEE754(buf, value, offset, 8, 17976931348623157e292, -17976931348623157e292);
-        }
-        ieee754.write(buf, value, offset, littleEndian, 52, 8);
-        return offset + 8;
-      }
-      __name(writeDouble, "writeDouble");
-      Buffer3.prototype.writeDoubleLE = /* @__PURE__ */ __name(function writeDoubleLE(value, offset, noAssert) {
-        return writeDouble(this, value, offset, true, noAssert);
-      }, "writeDoubleLE");
-      Buffer3.prototype.writeDoubleBE = /* @__PURE__ */ __name(function writeDoubleBE(value, offset, noAssert) {
-        return writeDouble(this, value, offset, false, noAssert);
-      }, "writeDoubleBE");
-      Buffer3.prototype.copy = /* @__PURE__ */ __name(function copy(target, targetStart, start3, end) {
-        if (!Buffer3.isBuffer(target)) throw new TypeError("argument should be a Buffer");
-        if (!start3) start3 = 0;
-        if (!end && end !== 0) end = this.length;
-        if (targetStart >= target.length) targetStart = target.length;
-        if (!targetStart) targetStart = 0;
-        if (end > 0 && end < start3) end = start3;
-        if (end === start3) return 0;
-        if (target.length === 0 || this.length === 0) return 0;
-        if (targetStart < 0) {
-          throw new RangeError("targetStart out of bounds");
-        }
-        if (start3 < 0 || start3 >= this.length) throw new RangeError("Index out of range");
-        if (end < 0) throw new RangeError("sourceEnd out of bounds");
-        if (end > this.length) end = this.length;
-        if (target.length - targetStart < end - start3) {
-          end = target.length - targetStart + start3;
-        }
-        const len = end - start3;
-        if (this === target && typeof Uint8Array.prototype.copyWithin === "function") {
-          this.copyWithin(targetStart, start3, end);
-        } else {
-          Uint8Array.prototype.set.call(
-            target,
-            this.subarray(start3, end),
-            targetStart
-          );
-        }
-        return len;
-      }, "copy");
-      Buffer3.prototype.fill = /* @__PURE__ */ __name(function fill(val, start3, end, encoding) {
-        if (typeof val === "string") {
-          if (typeof start3 === "string") {
-            encoding = start3;
-            start3 = 0;
-            end = this.length;
-          } else if (typeof end === "string") {
-            encoding = end;
-            end = this.length;
-          }
-          if (encoding !== void 0 && typeof encoding !== "string") {
-            throw new TypeError("encoding must be a string");
-          }
-          if (typeof encoding === "string" && !Buffer3.isEncoding(encoding)) {
-            throw new TypeError("Unknown encoding: " + encoding);
-          }
-          if (val.length === 1) {
-            const code = val.charCodeAt(0);
-            if (encoding === "utf8" && code < 128 || encoding === "latin1") {
-              val = code;
-            }
-          }
-        } else if (typeof val === "number") {
-          val = val & 255;
-        } else if (typeof val === "boolean") {
-          val = Number(val);
-        }
-        if (start3 < 0 || this.length < start3 || this.length < end) {
-          throw new RangeError("Out of range index");
-        }
-        if (end <= start3) {
-          return this;
-        }
-        start3 = start3 >>> 0;
-        end = end === void 0 ? this.length : end >>> 0;
-        if (!val) val = 0;
-        let i;
-        if (typeof val === "number") {
-          for (i = start3; i < end; ++i) {
-            this[i] = val;
-          }
-        } else {
-          const bytes = Buffer3.isBuffer(val) ? val : Buffer3.from(val, encoding);
-          const len = bytes.length;
-          if (len === 0) {
-            throw new TypeError('The value "' + val + '" is invalid for argument "value"');
-          }
-          for (i = 0; i < end - start3; ++i) {
-            this[i + start3] = bytes[i % len];
-          }
-        }
-        return this;
-      }, "fill");
-      var errors = {};
-      function E(sym, getMessage, Base) {
-        errors[sym] = class NodeError extends Base {
-          static {
-            __name(this, "NodeError");
-          }
-          constructor() {
-            super();
-            Object.defineProperty(this, "message", {
-              value: getMessage.apply(this, arguments),
-              writable: true,
-              configurable: true
-            });
-            this.name = `${this.name} [${sym}]`;
-            this.stack;
-            delete this.name;
-          }
-          get code() {
-            return sym;
-          }
-          set code(value) {
-            Object.defineProperty(this, "code", {
-              configurable: true,
-              enumerable: true,
-              value,
-              writable: true
-            });
-          }
-          toString() {
-            return `${this.name} [${sym}]: ${this.message}`;
-          }
-        };
-      }
-      __name(E, "E");
-      E(
-        "ERR_BUFFER_OUT_OF_BOUNDS",
-        function(name) {
-          if (name) {
-            return `${name} is outside of buffer bounds`;
-          }
-          return "Attempt to access memory outside buffer bounds";
-        },
-        RangeError
-      );
-      E(
-        "ERR_INVALID_ARG_TYPE",
-        function(name, actual) {
-          return `The "${name}" argument must be of type number. Received type ${typeof actual}`;
-        },
-        TypeError
-      );
-      E(
-        "ERR_OUT_OF_RANGE",
-        function(str, range, input) {
-          let msg = `The value of "${str}" is out of range.`;
-          let received = input;
-          if (Number.isInteger(input) && Math.abs(input) > 2 ** 32) {
-            received = addNumericalSeparator(String(input));
-          } else if (typeof input === "bigint") {
-            received = String(input);
-            if (input > BigInt(2) ** BigInt(32) || input < -(BigInt(2) ** BigInt(32))) {
-              received = addNumericalSeparator(received);
-            }
-            received += "n";
-          }
-          msg += ` It must be ${range}. Received ${received}`;
-          return msg;
-        },
-        RangeError
-      );
-      function addNumericalSeparator(val) {
-        let res = "";
-        let i = val.length;
-        const start3 = val[0] === "-" ? 1 : 0;
-        for (; i >= start3 + 4; i -= 3) {
-          res = `_${val.slice(i - 3, i)}${res}`;
-        }
-        return `${val.slice(0, i)}${res}`;
-      }
-      __name(addNumericalSeparator, "addNumericalSeparator");
-      function checkBounds(buf, offset, byteLength2) {
-        validateNumber(offset, "offset");
-        if (buf[offset] === void 0 || buf[offset + byteLength2] === void 0) {
-          boundsError(offset, buf.length - (byteLength2 + 1));
-        }
-      }
-      __name(checkBounds, "checkBounds");
-      function checkIntBI(value, min, max, buf, offset, byteLength2) {
-        if (value > max || value < min) {
-          const n = typeof min === "bigint" ? "n" : "";
-          let range;
-          if (byteLength2 > 3) {
-            if (min === 0 || min === BigInt(0)) {
-              range = `>= 0${n} and < 2${n} ** ${(byteLength2 + 1) * 8}${n}`;
-            } else {
-              range = `>= -(2${n} ** ${(byteLength2 + 1) * 8 - 1}${n}) and < 2 ** ${(byteLength2 + 1) * 8 - 1}${n}`;
-            }
-          } else {
-            range = `>= ${min}${n} and <= ${max}${n}`;
-          }
-          throw new errors.ERR_OUT_OF_RANGE("value", range, value);
-        }
-        checkBounds(buf, offset, byteLength2);
-      }
-      __name(checkIntBI, "checkIntBI");
-      function validateNumber(value, name) {
-        if (typeof value !== "number") {
-          throw new errors.ERR_INVALID_ARG_TYPE(name, "number", value);
-        }
-      }
-      __name(validateNumber, "validateNumber");
-      function boundsError(value, length, type) {
-        if (Math.floor(value) !== value) {
-          validateNumber(value, type);
-          throw new errors.ERR_OUT_OF_RANGE(type || "offset", "an integer", value);
-        }
-        if (length < 0) {
-          throw new errors.ERR_BUFFER_OUT_OF_BOUNDS();
-        }
-        throw new errors.ERR_OUT_OF_RANGE(
-          type || "offset",
-          `>= ${type ? 1 : 0} and <= ${length}`,
-          value
-        );
-      }
-      __name(boundsError, "boundsError");
-      var INVALID_BASE64_RE = /[^+/0-9A-Za-z-_]/g;
-      function base64clean(str) {
-        str = str.split("=")[0];
-        str = str.trim().replace(INVALID_BASE64_RE, "");
-        if (str.length < 2) return "";
-        while (str.length % 4 !== 0) {
-          str = str + "=";
-        }
-        return str;
-      }
-      __name(base64clean, "base64clean");
-      function utf8ToBytes(string, units) {
-        units = units || Infinity;
-        let codePoint;
-        const length = string.length;
-        let leadSurrogate = null;
-        const bytes = [];
-        for (let i = 0; i < length; ++i) {
-          codePoint = string.charCodeAt(i);
-          if (codePoint > 55295 && codePoint < 57344) {
-            if (!leadSurrogate) {
-              if (codePoint > 56319) {
-                if ((units -= 3) > -1) bytes.push(239, 191, 189);
-                continue;
-              } else if (i + 1 === length) {
-                if ((units -= 3) > -1) bytes.push(239, 191, 189);
-                continue;
-              }
-              leadSurrogate = codePoint;
-              continue;
-            }
-            if (codePoint < 56320) {
-              if ((units -= 3) > -1) bytes.push(239, 191, 189);
-              leadSurrogate = codePoint;
-              continue;
-            }
-            codePoint = (leadSurrogate - 55296 << 10 | codePoint - 56320) + 65536;
-          } else if (leadSurrogate) {
-            if ((units -= 3) > -1) bytes.push(239, 191, 189);
-          }
-          leadSurrogate = null;
-          if (codePoint < 128) {
-            if ((units -= 1) < 0) break;
-            bytes.push(codePoint);
-          } else if (codePoint < 2048) {
-            if ((units -= 2) < 0) break;
-            bytes.push(
-              codePoint >> 6 | 192,
-              codePoint & 63 | 128
-            );
-          } else if (codePoint < 65536) {
-            if ((units -= 3) < 0) break;
-            bytes.push(
-              codePoint >> 12 | 224,
-              codePoint >> 6 & 63 | 128,
-              codePoint & 63 | 128
-            );
-          } else if (codePoint < 1114112) {
-            if ((units -= 4) < 0) break;
-            bytes.push(
-              codePoint >> 18 | 240,
-              codePoint >> 12 & 63 | 128,
-              codePoint >> 6 & 63 | 128,
-              codePoint & 63 | 128
-            );
-          } else {
-            throw new Error("Invalid code point");
-          }
-        }
-        return bytes;
-      }
-      __name(utf8ToBytes, "utf8ToBytes");
-      function asciiToBytes(str) {
-        const byteArray = [];
-        for (let i = 0; i < str.length; ++i) {
-          byteArray.push(str.charCodeAt(i) & 255);
-        }
-        return byteArray;
-      }
-      __name(asciiToBytes, "asciiToBytes");
-      function utf16leToBytes(str, units) {
-        let c, hi, lo;
-        const byteArray = [];
-        for (let i = 0; i < str.length; ++i) {
-          if ((units -= 2) < 0) break;
-          c = str.charCodeAt(i);
-          hi = c >> 8;
-          lo = c % 256;
-          byteArray.push(lo);
-          byteArray.push(hi);
-        }
-        return byteArray;
-      }
-      __name(utf16leToBytes, "utf16leToBytes");
-      function base64ToBytes(str) {
-        return base64.toByteArray(base64clean(str));
-      }
-      __name(base64ToBytes, "base64ToBytes");
-      function blitBuffer(src, dst, offset, length) {
-        let i;
-        for (i = 0; i < length; ++i) {
-          if (i + offset >= dst.length || i >= src.length) break;
-          dst[i + offset] = src[i];
-        }
-        return i;
-      }
-      __name(blitBuffer, "blitBuffer");
-      function isInstance(obj, type) {
-        return obj instanceof type || obj != null && obj.constructor != null && obj.constructor.name != null && obj.constructor.name === type.name;
-      }
-      __name(isInstance, "isInstance");
-      function numberIsNaN(obj) {
-        return obj !== obj;
-      }
-      __name(numberIsNaN, "numberIsNaN");
-      var hexSliceLookupTable = (function() {
-        const alphabet = "0123456789abcdef";
-        const table = new Array(256);
-        for (let i = 0; i < 16; ++i) {
-          const i16 = i * 16;
-          for (let j = 0; j < 16; ++j) {
-            table[i16 + j] = alphabet[i] + alphabet[j];
-          }
-        }
-        return table;
-      })();
-      function defineBigIntMethod(fn) {
-        return typeof BigInt === "undefined" ? BufferBigIntNotDefined : fn;
-      }
-      __name(defineBigIntMethod, "defineBigIntMethod");
-      function BufferBigIntNotDefined() {
-        throw new Error("BigInt not supported");
-      }
-      __name(BufferBigIntNotDefined, "BufferBigIntNotDefined");
     }
   });
 
@@ -3880,7 +2019,7 @@
   var require_get_iterator_internal = __commonJS({
     "node_modules/core-js-pure/internals/get-iterator-internal.js"(exports, module) {
       "use strict";
-      var call2 = require_function_call();
+      var call3 = require_function_call();
       var isCallable = require_is_callable();
       var anObject = require_an_object();
       var tryToString = require_try_to_string();
@@ -3888,7 +2027,7 @@
       var $TypeError = TypeError;
       module.exports = function(argument, usingIterator) {
         var iteratorMethod = arguments.length < 2 ? getIteratorMethod(argument) : usingIterator;
-        if (isCallable(iteratorMethod)) return anObject(call2(iteratorMethod, argument));
+        if (isCallable(iteratorMethod)) return anObject(call3(iteratorMethod, argument));
         throw new $TypeError(tryToString(argument) + " is not iterable");
       };
     }
@@ -3898,7 +2037,7 @@
   var require_iterator_close = __commonJS({
     "node_modules/core-js-pure/internals/iterator-close.js"(exports, module) {
       "use strict";
-      var call2 = require_function_call();
+      var call3 = require_function_call();
       var anObject = require_an_object();
       var getMethod = require_get_method();
       module.exports = function(iterator, kind, value) {
@@ -3910,7 +2049,7 @@
             if (kind === "throw") throw value;
             return value;
           }
-          innerResult = call2(innerResult, iterator);
+          innerResult = call3(innerResult, iterator);
         } catch (error) {
           innerError = true;
           innerResult = error;
@@ -3928,7 +2067,7 @@
     "node_modules/core-js-pure/internals/iterate.js"(exports, module) {
       "use strict";
       var bind2 = require_function_bind_context();
-      var call2 = require_function_call();
+      var call3 = require_function_call();
       var anObject = require_an_object();
       var tryToString = require_try_to_string();
       var isArrayIteratorMethod = require_is_array_iterator_method();
@@ -3981,7 +2120,7 @@
           iterator = getIterator(iterable, iterFn);
         }
         next = IS_RECORD ? iterable.next : iterator.next;
-        while (!(step = call2(next, iterator)).done) {
+        while (!(step = call3(next, iterator)).done) {
           var value = step.value;
           try {
             result = callFn(value);
@@ -4074,7 +2213,7 @@
   var require_regexp_get_flags = __commonJS({
     "node_modules/core-js-pure/internals/regexp-get-flags.js"(exports, module) {
       "use strict";
-      var call2 = require_function_call();
+      var call3 = require_function_call();
       var hasOwn = require_has_own_property();
       var isPrototypeOf = require_object_is_prototype_of();
       var regExpFlagsDetection = require_regexp_flags_detection();
@@ -4083,7 +2222,7 @@
       module.exports = regExpFlagsDetection.correct ? function(it) {
         return it.flags;
       } : function(it) {
-        return !regExpFlagsDetection.correct && isPrototypeOf(RegExpPrototype, it) && !hasOwn(it, "flags") ? call2(regExpFlagsGetterImplementation, it) : it.flags;
+        return !regExpFlagsDetection.correct && isPrototypeOf(RegExpPrototype, it) && !hasOwn(it, "flags") ? call3(regExpFlagsGetterImplementation, it) : it.flags;
       };
     }
   });
@@ -4142,12 +2281,12 @@
   var require_iterate_simple = __commonJS({
     "node_modules/core-js-pure/internals/iterate-simple.js"(exports, module) {
       "use strict";
-      var call2 = require_function_call();
+      var call3 = require_function_call();
       module.exports = function(record, fn, ITERATOR_INSTEAD_OF_RECORD) {
         var iterator = ITERATOR_INSTEAD_OF_RECORD ? record : record.iterator;
         var next = record.next;
         var step, result;
-        while (!(step = call2(next, iterator)).done) {
+        while (!(step = call3(next, iterator)).done) {
           result = fn(step.value);
           if (result !== void 0) return result;
         }
@@ -4245,7 +2384,7 @@
     "node_modules/core-js-pure/modules/web.structured-clone.js"() {
       "use strict";
       var IS_PURE = require_is_pure();
-      var $2 = require_export();
+      var $ = require_export();
       var globalThis2 = require_global_this();
       var getBuiltIn = require_get_built_in();
       var uncurryThis2 = require_function_uncurry_this();
@@ -4277,7 +2416,7 @@
       var Error3 = globalThis2.Error;
       var TypeError3 = globalThis2.TypeError;
       var PerformanceMark = globalThis2.PerformanceMark;
-      var DOMException3 = getBuiltIn("DOMException");
+      var DOMException2 = getBuiltIn("DOMException");
       var Map3 = MapHelpers.Map;
       var mapHas = MapHelpers.has;
       var mapGet = MapHelpers.get;
@@ -4316,16 +2455,16 @@
         });
       }, "checkNewErrorsCloningSemantic");
       var nativeStructuredClone = globalThis2.structuredClone;
-      var FORCED_REPLACEMENT = IS_PURE || !checkErrorsCloning(nativeStructuredClone, Error3) || !checkErrorsCloning(nativeStructuredClone, DOMException3) || !checkNewErrorsCloningSemantic(nativeStructuredClone);
+      var FORCED_REPLACEMENT = IS_PURE || !checkErrorsCloning(nativeStructuredClone, Error3) || !checkErrorsCloning(nativeStructuredClone, DOMException2) || !checkNewErrorsCloningSemantic(nativeStructuredClone);
       var structuredCloneFromMark = !nativeStructuredClone && checkBasicSemantic(function(value) {
         return new PerformanceMark(PERFORMANCE_MARK, { detail: value }).detail;
       });
       var nativeRestrictedStructuredClone = checkBasicSemantic(nativeStructuredClone) || structuredCloneFromMark;
       var throwUncloneable = /* @__PURE__ */ __name(function(type) {
-        throw new DOMException3("Uncloneable type: " + type, DATA_CLONE_ERROR);
+        throw new DOMException2("Uncloneable type: " + type, DATA_CLONE_ERROR);
       }, "throwUncloneable");
       var throwUnpolyfillable = /* @__PURE__ */ __name(function(type, action) {
-        throw new DOMException3((action || "Cloning") + " of " + type + " cannot be properly polyfilled in this engine", DATA_CLONE_ERROR);
+        throw new DOMException2((action || "Cloning") + " of " + type + " cannot be properly polyfilled in this engine", DATA_CLONE_ERROR);
       }, "throwUnpolyfillable");
       var tryNativeRestrictedStructuredClone = /* @__PURE__ */ __name(function(value, type) {
         if (!nativeRestrictedStructuredClone) throwUnpolyfillable(type);
@@ -4367,7 +2506,7 @@
               }
             }
           } catch (error) {
-            throw new DOMException3("ArrayBuffer is detached", DATA_CLONE_ERROR);
+            throw new DOMException2("ArrayBuffer is detached", DATA_CLONE_ERROR);
           }
         }
         mapSet(map, value, clone);
@@ -4385,7 +2524,7 @@
           if (mapHas(map, value)) return mapGet(map, value);
         } else map = new Map3();
         var type = classof(value);
-        var C, name, cloned, dataTransfer, i, length, keys3, key;
+        var C, name, cloned, dataTransfer, i, length, keys2, key;
         switch (type) {
           case "Array":
             cloned = Array2(lengthOfArrayLike(value));
@@ -4427,7 +2566,7 @@
             }
             break;
           case "DOMException":
-            cloned = new DOMException3(value.message, value.name);
+            cloned = new DOMException2(value.message, value.name);
             break;
           case "ArrayBuffer":
           case "SharedArrayBuffer":
@@ -4576,9 +2715,9 @@
         switch (type) {
           case "Array":
           case "Object":
-            keys3 = objectKeys(value);
-            for (i = 0, length = lengthOfArrayLike(keys3); i < length; i++) {
-              key = keys3[i];
+            keys2 = objectKeys(value);
+            for (i = 0, length = lengthOfArrayLike(keys2); i < length; i++) {
+              key = keys2[i];
               createProperty(cloned, key, structuredCloneInternal(value[key], map));
             }
             break;
@@ -4626,7 +2765,7 @@
           type = classof(value);
           transferred = void 0;
           if (type === "ArrayBuffer" ? setHas(buffers, value) : mapHas(map, value)) {
-            throw new DOMException3("Duplicate transferable", DATA_CLONE_ERROR);
+            throw new DOMException2("Duplicate transferable", DATA_CLONE_ERROR);
           }
           if (type === "ArrayBuffer") {
             setAdd(buffers, value);
@@ -4667,7 +2806,7 @@
             case "WritableStream":
               throwUnpolyfillable(type, TRANSFERRING);
           }
-          if (transferred === void 0) throw new DOMException3("This object cannot be transferred: " + type, DATA_CLONE_ERROR);
+          if (transferred === void 0) throw new DOMException2("This object cannot be transferred: " + type, DATA_CLONE_ERROR);
           mapSet(map, value, transferred);
         }
         return buffers;
@@ -4685,7 +2824,7 @@
           }
         });
       }, "detachBuffers");
-      $2({ global: true, enumerable: true, sham: !PROPER_STRUCTURED_CLONE_TRANSFER, forced: FORCED_REPLACEMENT }, {
+      $({ global: true, enumerable: true, sham: !PROPER_STRUCTURED_CLONE_TRANSFER, forced: FORCED_REPLACEMENT }, {
         structuredClone: /* @__PURE__ */ __name(function structuredClone2(value) {
           var options = validateArgumentsLength(arguments.length, 1) > 1 && !isNullOrUndefined(arguments[1]) ? anObject(arguments[1]) : void 0;
           var transfer = options ? options.transfer : void 0;
@@ -4705,16 +2844,29 @@
   // src/intrinsics.js
   var { bind, call } = Function.prototype;
   var uncurryThis = bind.bind(call);
-  function getter(prototype, name) {
-    return uncurryThis(Object.getOwnPropertyDescriptor(prototype, name).get);
+  function getter(prototype2, name) {
+    return uncurryThis(Object.getOwnPropertyDescriptor(prototype2, name).get);
   }
   __name(getter, "getter");
-  function optionalGetter(prototype, name) {
-    const descriptor = Object.getOwnPropertyDescriptor(prototype, name);
+  function optionalGetter(prototype2, name) {
+    const descriptor = Object.getOwnPropertyDescriptor(prototype2, name);
     return descriptor === void 0 ? () => void 0 : uncurryThis(descriptor.get);
   }
   __name(optionalGetter, "optionalGetter");
-  var { Error: Error2, Map: Map2, Number: Number2, Promise: Promise2, RangeError: RangeError2, Set: Set2, String: String2, TypeError: TypeError2, Uint8Array: Uint8Array2 } = globalThis;
+  var {
+    Error: Error2,
+    Map: Map2,
+    Number: Number2,
+    Promise: Promise2,
+    RangeError,
+    Set: Set2,
+    String: String2,
+    TypeError: TypeError2,
+    Uint16Array,
+    Uint8Array: Uint8Array2,
+    WeakMap: WeakMap2
+  } = globalThis;
+  var { BigInt64Array, BigUint64Array, Float32Array, Float64Array } = globalThis;
   var {
     create: ObjectCreate,
     defineProperty: ObjectDefineProperty,
@@ -4735,6 +2887,7 @@
   var ArrayPrototypePop = uncurryThis(Array.prototype.pop);
   var ArrayPrototypeShift = uncurryThis(Array.prototype.shift);
   var ArrayPrototypeSort = uncurryThis(Array.prototype.sort);
+  var StringFromCharCode = String2.fromCharCode;
   var StringPrototypeCharCodeAt = uncurryThis(String2.prototype.charCodeAt);
   var StringPrototypeIncludes = uncurryThis(String2.prototype.includes);
   var StringPrototypeIndexOf = uncurryThis(String2.prototype.indexOf);
@@ -4772,10 +2925,18 @@
   var SetPrototypeDelete = uncurryThis(Set2.prototype.delete);
   var SetPrototypeValues = uncurryThis(Set2.prototype.values);
   var SetPrototypeGetSize = getter(Set2.prototype, "size");
+  var WeakMapPrototypeGet = uncurryThis(WeakMap2.prototype.get);
+  var WeakMapPrototypeSet = uncurryThis(WeakMap2.prototype.set);
   var MapIteratorPrototypeNext = uncurryThis(new Map2().entries().next);
   var SetIteratorPrototypeNext = uncurryThis(new Set2().values().next);
   var { parse: JSONParse, stringify: JSONStringify } = JSON;
-  var { asyncIterator: SymbolAsyncIterator, iterator: SymbolIterator, toStringTag: SymbolToStringTag } = Symbol;
+  var {
+    asyncIterator: SymbolAsyncIterator,
+    iterator: SymbolIterator,
+    species: SymbolSpecies,
+    toPrimitive: SymbolToPrimitive,
+    toStringTag: SymbolToStringTag
+  } = Symbol;
   var IteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]()));
   var AsyncIteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf(async function* () {
   }.prototype));
@@ -4784,6 +2945,10 @@
   var ArrayBufferPrototypeGetResizable = optionalGetter(ArrayBuffer.prototype, "resizable");
   var SharedArrayBufferPrototypeGetByteLength = typeof SharedArrayBuffer === "function" ? getter(SharedArrayBuffer.prototype, "byteLength") : void 0;
   var TypedArrayPrototype = Object.getPrototypeOf(Uint8Array2.prototype);
+  var TypedArrayPrototypeCopyWithin = uncurryThis(TypedArrayPrototype.copyWithin);
+  var TypedArrayPrototypeFill = uncurryThis(TypedArrayPrototype.fill);
+  var TypedArrayPrototypeIndexOf = uncurryThis(TypedArrayPrototype.indexOf);
+  var TypedArrayPrototypeLastIndexOf = uncurryThis(TypedArrayPrototype.lastIndexOf);
   var TypedArrayPrototypeGetBuffer = getter(TypedArrayPrototype, "buffer");
   var TypedArrayPrototypeGetByteLength = getter(TypedArrayPrototype, "byteLength");
   var TypedArrayPrototypeGetByteOffset = getter(TypedArrayPrototype, "byteOffset");
@@ -4814,899 +2979,6 @@
   var { encode: nativeUtf8Encode, decode: nativeUtf8Decode } = native.utf8;
   var { log: nativeLog } = native;
 
-  // node_modules/event-target-shim/index.mjs
-  function assertType(condition, message, ...args) {
-    if (!condition) {
-      throw new TypeError(format(message, args));
-    }
-  }
-  __name(assertType, "assertType");
-  function format(message, args) {
-    let i = 0;
-    return message.replace(/%[os]/gu, () => anyToString(args[i++]));
-  }
-  __name(format, "format");
-  function anyToString(x) {
-    if (typeof x !== "object" || x === null) {
-      return String(x);
-    }
-    return Object.prototype.toString.call(x);
-  }
-  __name(anyToString, "anyToString");
-  var currentErrorHandler;
-  function setErrorHandler(value) {
-    assertType(typeof value === "function" || value === void 0, "The error handler must be a function or undefined, but got %o.", value);
-    currentErrorHandler = value;
-  }
-  __name(setErrorHandler, "setErrorHandler");
-  function reportError(maybeError) {
-    try {
-      const error = maybeError instanceof Error ? maybeError : new Error(anyToString(maybeError));
-      if (currentErrorHandler) {
-        currentErrorHandler(error);
-        return;
-      }
-      if (typeof dispatchEvent === "function" && typeof ErrorEvent === "function") {
-        dispatchEvent(new ErrorEvent("error", { error, message: error.message }));
-      } else if (typeof process !== "undefined" && typeof process.emit === "function") {
-        process.emit("uncaughtException", error);
-        return;
-      }
-      console.error(error);
-    } catch (_a) {
-    }
-  }
-  __name(reportError, "reportError");
-  var Global = typeof window !== "undefined" ? window : typeof self !== "undefined" ? self : typeof global !== "undefined" ? global : typeof globalThis !== "undefined" ? globalThis : void 0;
-  var currentWarnHandler;
-  function setWarningHandler(value) {
-    assertType(typeof value === "function" || value === void 0, "The warning handler must be a function or undefined, but got %o.", value);
-    currentWarnHandler = value;
-  }
-  __name(setWarningHandler, "setWarningHandler");
-  var Warning = class {
-    static {
-      __name(this, "Warning");
-    }
-    constructor(code, message) {
-      this.code = code;
-      this.message = message;
-    }
-    /**
-     * Report this warning.
-     * @param args The arguments of the warning.
-     */
-    warn(...args) {
-      var _a;
-      try {
-        if (currentWarnHandler) {
-          currentWarnHandler({ ...this, args });
-          return;
-        }
-        const stack = ((_a = new Error().stack) !== null && _a !== void 0 ? _a : "").replace(/^(?:.+?\n){2}/gu, "\n");
-        console.warn(this.message, ...args, stack);
-      } catch (_b) {
-      }
-    }
-  };
-  var InitEventWasCalledWhileDispatching = new Warning("W01", "Unable to initialize event under dispatching.");
-  var FalsyWasAssignedToCancelBubble = new Warning("W02", "Assigning any falsy value to 'cancelBubble' property has no effect.");
-  var TruthyWasAssignedToReturnValue = new Warning("W03", "Assigning any truthy value to 'returnValue' property has no effect.");
-  var NonCancelableEventWasCanceled = new Warning("W04", "Unable to preventDefault on non-cancelable events.");
-  var CanceledInPassiveListener = new Warning("W05", "Unable to preventDefault inside passive event listener invocation.");
-  var EventListenerWasDuplicated = new Warning("W06", "An event listener wasn't added because it has been added already: %o, %o");
-  var OptionWasIgnored = new Warning("W07", "The %o option value was abandoned because the event listener wasn't added as duplicated.");
-  var InvalidEventListener = new Warning("W08", "The 'callback' argument must be a function or an object that has 'handleEvent' method: %o");
-  var InvalidAttributeHandler = new Warning("W09", "Event attribute handler must be a function: %o");
-  var Event = class {
-    static {
-      __name(this, "Event");
-    }
-    /**
-     * @see https://dom.spec.whatwg.org/#dom-event-none
-     */
-    static get NONE() {
-      return NONE;
-    }
-    /**
-     * @see https://dom.spec.whatwg.org/#dom-event-capturing_phase
-     */
-    static get CAPTURING_PHASE() {
-      return CAPTURING_PHASE;
-    }
-    /**
-     * @see https://dom.spec.whatwg.org/#dom-event-at_target
-     */
-    static get AT_TARGET() {
-      return AT_TARGET;
-    }
-    /**
-     * @see https://dom.spec.whatwg.org/#dom-event-bubbling_phase
-     */
-    static get BUBBLING_PHASE() {
-      return BUBBLING_PHASE;
-    }
-    /**
-     * Initialize this event instance.
-     * @param type The type of this event.
-     * @param eventInitDict Options to initialize.
-     * @see https://dom.spec.whatwg.org/#dom-event-event
-     */
-    constructor(type, eventInitDict) {
-      Object.defineProperty(this, "isTrusted", {
-        value: false,
-        enumerable: true
-      });
-      const opts = eventInitDict !== null && eventInitDict !== void 0 ? eventInitDict : {};
-      internalDataMap.set(this, {
-        type: String(type),
-        bubbles: Boolean(opts.bubbles),
-        cancelable: Boolean(opts.cancelable),
-        composed: Boolean(opts.composed),
-        target: null,
-        currentTarget: null,
-        stopPropagationFlag: false,
-        stopImmediatePropagationFlag: false,
-        canceledFlag: false,
-        inPassiveListenerFlag: false,
-        dispatchFlag: false,
-        timeStamp: Date.now()
-      });
-    }
-    /**
-     * The type of this event.
-     * @see https://dom.spec.whatwg.org/#dom-event-type
-     */
-    get type() {
-      return $(this).type;
-    }
-    /**
-     * The event target of the current dispatching.
-     * @see https://dom.spec.whatwg.org/#dom-event-target
-     */
-    get target() {
-      return $(this).target;
-    }
-    /**
-     * The event target of the current dispatching.
-     * @deprecated Use the `target` property instead.
-     * @see https://dom.spec.whatwg.org/#dom-event-srcelement
-     */
-    get srcElement() {
-      return $(this).target;
-    }
-    /**
-     * The event target of the current dispatching.
-     * @see https://dom.spec.whatwg.org/#dom-event-currenttarget
-     */
-    get currentTarget() {
-      return $(this).currentTarget;
-    }
-    /**
-     * The event target of the current dispatching.
-     * This doesn't support node tree.
-     * @see https://dom.spec.whatwg.org/#dom-event-composedpath
-     */
-    composedPath() {
-      const currentTarget = $(this).currentTarget;
-      if (currentTarget) {
-        return [currentTarget];
-      }
-      return [];
-    }
-    /**
-     * @see https://dom.spec.whatwg.org/#dom-event-none
-     */
-    get NONE() {
-      return NONE;
-    }
-    /**
-     * @see https://dom.spec.whatwg.org/#dom-event-capturing_phase
-     */
-    get CAPTURING_PHASE() {
-      return CAPTURING_PHASE;
-    }
-    /**
-     * @see https://dom.spec.whatwg.org/#dom-event-at_target
-     */
-    get AT_TARGET() {
-      return AT_TARGET;
-    }
-    /**
-     * @see https://dom.spec.whatwg.org/#dom-event-bubbling_phase
-     */
-    get BUBBLING_PHASE() {
-      return BUBBLING_PHASE;
-    }
-    /**
-     * The current event phase.
-     * @see https://dom.spec.whatwg.org/#dom-event-eventphase
-     */
-    get eventPhase() {
-      return $(this).dispatchFlag ? 2 : 0;
-    }
-    /**
-     * Stop event bubbling.
-     * Because this shim doesn't support node tree, this merely changes the `cancelBubble` property value.
-     * @see https://dom.spec.whatwg.org/#dom-event-stoppropagation
-     */
-    stopPropagation() {
-      $(this).stopPropagationFlag = true;
-    }
-    /**
-     * `true` if event bubbling was stopped.
-     * @deprecated
-     * @see https://dom.spec.whatwg.org/#dom-event-cancelbubble
-     */
-    get cancelBubble() {
-      return $(this).stopPropagationFlag;
-    }
-    /**
-     * Stop event bubbling if `true` is set.
-     * @deprecated Use the `stopPropagation()` method instead.
-     * @see https://dom.spec.whatwg.org/#dom-event-cancelbubble
-     */
-    set cancelBubble(value) {
-      if (value) {
-        $(this).stopPropagationFlag = true;
-      } else {
-        FalsyWasAssignedToCancelBubble.warn();
-      }
-    }
-    /**
-     * Stop event bubbling and subsequent event listener callings.
-     * @see https://dom.spec.whatwg.org/#dom-event-stopimmediatepropagation
-     */
-    stopImmediatePropagation() {
-      const data = $(this);
-      data.stopPropagationFlag = data.stopImmediatePropagationFlag = true;
-    }
-    /**
-     * `true` if this event will bubble.
-     * @see https://dom.spec.whatwg.org/#dom-event-bubbles
-     */
-    get bubbles() {
-      return $(this).bubbles;
-    }
-    /**
-     * `true` if this event can be canceled by the `preventDefault()` method.
-     * @see https://dom.spec.whatwg.org/#dom-event-cancelable
-     */
-    get cancelable() {
-      return $(this).cancelable;
-    }
-    /**
-     * `true` if the default behavior will act.
-     * @deprecated Use the `defaultPrevented` proeprty instead.
-     * @see https://dom.spec.whatwg.org/#dom-event-returnvalue
-     */
-    get returnValue() {
-      return !$(this).canceledFlag;
-    }
-    /**
-     * Cancel the default behavior if `false` is set.
-     * @deprecated Use the `preventDefault()` method instead.
-     * @see https://dom.spec.whatwg.org/#dom-event-returnvalue
-     */
-    set returnValue(value) {
-      if (!value) {
-        setCancelFlag($(this));
-      } else {
-        TruthyWasAssignedToReturnValue.warn();
-      }
-    }
-    /**
-     * Cancel the default behavior.
-     * @see https://dom.spec.whatwg.org/#dom-event-preventdefault
-     */
-    preventDefault() {
-      setCancelFlag($(this));
-    }
-    /**
-     * `true` if the default behavior was canceled.
-     * @see https://dom.spec.whatwg.org/#dom-event-defaultprevented
-     */
-    get defaultPrevented() {
-      return $(this).canceledFlag;
-    }
-    /**
-     * @see https://dom.spec.whatwg.org/#dom-event-composed
-     */
-    get composed() {
-      return $(this).composed;
-    }
-    /**
-     * @see https://dom.spec.whatwg.org/#dom-event-istrusted
-     */
-    //istanbul ignore next
-    get isTrusted() {
-      return false;
-    }
-    /**
-     * @see https://dom.spec.whatwg.org/#dom-event-timestamp
-     */
-    get timeStamp() {
-      return $(this).timeStamp;
-    }
-    /**
-     * @deprecated Don't use this method. The constructor did initialization.
-     */
-    initEvent(type, bubbles = false, cancelable = false) {
-      const data = $(this);
-      if (data.dispatchFlag) {
-        InitEventWasCalledWhileDispatching.warn();
-        return;
-      }
-      internalDataMap.set(this, {
-        ...data,
-        type: String(type),
-        bubbles: Boolean(bubbles),
-        cancelable: Boolean(cancelable),
-        target: null,
-        currentTarget: null,
-        stopPropagationFlag: false,
-        stopImmediatePropagationFlag: false,
-        canceledFlag: false
-      });
-    }
-  };
-  var NONE = 0;
-  var CAPTURING_PHASE = 1;
-  var AT_TARGET = 2;
-  var BUBBLING_PHASE = 3;
-  var internalDataMap = /* @__PURE__ */ new WeakMap();
-  function $(event, name = "this") {
-    const retv = internalDataMap.get(event);
-    assertType(retv != null, "'%s' must be an object that Event constructor created, but got another one: %o", name, event);
-    return retv;
-  }
-  __name($, "$");
-  function setCancelFlag(data) {
-    if (data.inPassiveListenerFlag) {
-      CanceledInPassiveListener.warn();
-      return;
-    }
-    if (!data.cancelable) {
-      NonCancelableEventWasCanceled.warn();
-      return;
-    }
-    data.canceledFlag = true;
-  }
-  __name(setCancelFlag, "setCancelFlag");
-  Object.defineProperty(Event, "NONE", { enumerable: true });
-  Object.defineProperty(Event, "CAPTURING_PHASE", { enumerable: true });
-  Object.defineProperty(Event, "AT_TARGET", { enumerable: true });
-  Object.defineProperty(Event, "BUBBLING_PHASE", { enumerable: true });
-  var keys = Object.getOwnPropertyNames(Event.prototype);
-  for (let i = 0; i < keys.length; ++i) {
-    if (keys[i] === "constructor") {
-      continue;
-    }
-    Object.defineProperty(Event.prototype, keys[i], { enumerable: true });
-  }
-  if (typeof Global !== "undefined" && typeof Global.Event !== "undefined") {
-    Object.setPrototypeOf(Event.prototype, Global.Event.prototype);
-  }
-  function createInvalidStateError(message) {
-    if (Global.DOMException) {
-      return new Global.DOMException(message, "InvalidStateError");
-    }
-    if (DOMException == null) {
-      DOMException = class DOMException3 extends Error {
-        static {
-          __name(this, "DOMException");
-        }
-        constructor(msg) {
-          super(msg);
-          if (Error.captureStackTrace) {
-            Error.captureStackTrace(this, DOMException3);
-          }
-        }
-        // eslint-disable-next-line class-methods-use-this
-        get code() {
-          return 11;
-        }
-        // eslint-disable-next-line class-methods-use-this
-        get name() {
-          return "InvalidStateError";
-        }
-      };
-      Object.defineProperties(DOMException.prototype, {
-        code: { enumerable: true },
-        name: { enumerable: true }
-      });
-      defineErrorCodeProperties(DOMException);
-      defineErrorCodeProperties(DOMException.prototype);
-    }
-    return new DOMException(message);
-  }
-  __name(createInvalidStateError, "createInvalidStateError");
-  var DOMException;
-  var ErrorCodeMap = {
-    INDEX_SIZE_ERR: 1,
-    DOMSTRING_SIZE_ERR: 2,
-    HIERARCHY_REQUEST_ERR: 3,
-    WRONG_DOCUMENT_ERR: 4,
-    INVALID_CHARACTER_ERR: 5,
-    NO_DATA_ALLOWED_ERR: 6,
-    NO_MODIFICATION_ALLOWED_ERR: 7,
-    NOT_FOUND_ERR: 8,
-    NOT_SUPPORTED_ERR: 9,
-    INUSE_ATTRIBUTE_ERR: 10,
-    INVALID_STATE_ERR: 11,
-    SYNTAX_ERR: 12,
-    INVALID_MODIFICATION_ERR: 13,
-    NAMESPACE_ERR: 14,
-    INVALID_ACCESS_ERR: 15,
-    VALIDATION_ERR: 16,
-    TYPE_MISMATCH_ERR: 17,
-    SECURITY_ERR: 18,
-    NETWORK_ERR: 19,
-    ABORT_ERR: 20,
-    URL_MISMATCH_ERR: 21,
-    QUOTA_EXCEEDED_ERR: 22,
-    TIMEOUT_ERR: 23,
-    INVALID_NODE_TYPE_ERR: 24,
-    DATA_CLONE_ERR: 25
-  };
-  function defineErrorCodeProperties(obj) {
-    const keys3 = Object.keys(ErrorCodeMap);
-    for (let i = 0; i < keys3.length; ++i) {
-      const key = keys3[i];
-      const value = ErrorCodeMap[key];
-      Object.defineProperty(obj, key, {
-        get() {
-          return value;
-        },
-        configurable: true,
-        enumerable: true
-      });
-    }
-  }
-  __name(defineErrorCodeProperties, "defineErrorCodeProperties");
-  var EventWrapper = class extends Event {
-    static {
-      __name(this, "EventWrapper");
-    }
-    /**
-     * Wrap a given event object to control states.
-     * @param event The event-like object to wrap.
-     */
-    static wrap(event) {
-      return new (getWrapperClassOf(event))(event);
-    }
-    constructor(event) {
-      super(event.type, {
-        bubbles: event.bubbles,
-        cancelable: event.cancelable,
-        composed: event.composed
-      });
-      if (event.cancelBubble) {
-        super.stopPropagation();
-      }
-      if (event.defaultPrevented) {
-        super.preventDefault();
-      }
-      internalDataMap$1.set(this, { original: event });
-      const keys3 = Object.keys(event);
-      for (let i = 0; i < keys3.length; ++i) {
-        const key = keys3[i];
-        if (!(key in this)) {
-          Object.defineProperty(this, key, defineRedirectDescriptor(event, key));
-        }
-      }
-    }
-    stopPropagation() {
-      super.stopPropagation();
-      const { original } = $$1(this);
-      if ("stopPropagation" in original) {
-        original.stopPropagation();
-      }
-    }
-    get cancelBubble() {
-      return super.cancelBubble;
-    }
-    set cancelBubble(value) {
-      super.cancelBubble = value;
-      const { original } = $$1(this);
-      if ("cancelBubble" in original) {
-        original.cancelBubble = value;
-      }
-    }
-    stopImmediatePropagation() {
-      super.stopImmediatePropagation();
-      const { original } = $$1(this);
-      if ("stopImmediatePropagation" in original) {
-        original.stopImmediatePropagation();
-      }
-    }
-    get returnValue() {
-      return super.returnValue;
-    }
-    set returnValue(value) {
-      super.returnValue = value;
-      const { original } = $$1(this);
-      if ("returnValue" in original) {
-        original.returnValue = value;
-      }
-    }
-    preventDefault() {
-      super.preventDefault();
-      const { original } = $$1(this);
-      if ("preventDefault" in original) {
-        original.preventDefault();
-      }
-    }
-    get timeStamp() {
-      const { original } = $$1(this);
-      if ("timeStamp" in original) {
-        return original.timeStamp;
-      }
-      return super.timeStamp;
-    }
-  };
-  var internalDataMap$1 = /* @__PURE__ */ new WeakMap();
-  function $$1(event) {
-    const retv = internalDataMap$1.get(event);
-    assertType(retv != null, "'this' is expected an Event object, but got", event);
-    return retv;
-  }
-  __name($$1, "$$1");
-  var wrapperClassCache = /* @__PURE__ */ new WeakMap();
-  wrapperClassCache.set(Object.prototype, EventWrapper);
-  if (typeof Global !== "undefined" && typeof Global.Event !== "undefined") {
-    wrapperClassCache.set(Global.Event.prototype, EventWrapper);
-  }
-  function getWrapperClassOf(originalEvent) {
-    const prototype = Object.getPrototypeOf(originalEvent);
-    if (prototype == null) {
-      return EventWrapper;
-    }
-    let wrapper = wrapperClassCache.get(prototype);
-    if (wrapper == null) {
-      wrapper = defineWrapper(getWrapperClassOf(prototype), prototype);
-      wrapperClassCache.set(prototype, wrapper);
-    }
-    return wrapper;
-  }
-  __name(getWrapperClassOf, "getWrapperClassOf");
-  function defineWrapper(BaseEventWrapper, originalPrototype) {
-    class CustomEventWrapper extends BaseEventWrapper {
-      static {
-        __name(this, "CustomEventWrapper");
-      }
-    }
-    const keys3 = Object.keys(originalPrototype);
-    for (let i = 0; i < keys3.length; ++i) {
-      Object.defineProperty(CustomEventWrapper.prototype, keys3[i], defineRedirectDescriptor(originalPrototype, keys3[i]));
-    }
-    return CustomEventWrapper;
-  }
-  __name(defineWrapper, "defineWrapper");
-  function defineRedirectDescriptor(obj, key) {
-    const d = Object.getOwnPropertyDescriptor(obj, key);
-    return {
-      get() {
-        const original = $$1(this).original;
-        const value = original[key];
-        if (typeof value === "function") {
-          return value.bind(original);
-        }
-        return value;
-      },
-      set(value) {
-        const original = $$1(this).original;
-        original[key] = value;
-      },
-      configurable: d.configurable,
-      enumerable: d.enumerable
-    };
-  }
-  __name(defineRedirectDescriptor, "defineRedirectDescriptor");
-  function createListener(callback, capture, passive, once, signal, signalListener) {
-    return {
-      callback,
-      flags: (capture ? 1 : 0) | (passive ? 2 : 0) | (once ? 4 : 0),
-      signal,
-      signalListener
-    };
-  }
-  __name(createListener, "createListener");
-  function setRemoved(listener) {
-    listener.flags |= 8;
-  }
-  __name(setRemoved, "setRemoved");
-  function isCapture(listener) {
-    return (listener.flags & 1) === 1;
-  }
-  __name(isCapture, "isCapture");
-  function isPassive(listener) {
-    return (listener.flags & 2) === 2;
-  }
-  __name(isPassive, "isPassive");
-  function isOnce(listener) {
-    return (listener.flags & 4) === 4;
-  }
-  __name(isOnce, "isOnce");
-  function isRemoved(listener) {
-    return (listener.flags & 8) === 8;
-  }
-  __name(isRemoved, "isRemoved");
-  function invokeCallback({ callback }, target, event) {
-    try {
-      if (typeof callback === "function") {
-        callback.call(target, event);
-      } else if (typeof callback.handleEvent === "function") {
-        callback.handleEvent(event);
-      }
-    } catch (thrownError) {
-      reportError(thrownError);
-    }
-  }
-  __name(invokeCallback, "invokeCallback");
-  function findIndexOfListener({ listeners }, callback, capture) {
-    for (let i = 0; i < listeners.length; ++i) {
-      if (listeners[i].callback === callback && isCapture(listeners[i]) === capture) {
-        return i;
-      }
-    }
-    return -1;
-  }
-  __name(findIndexOfListener, "findIndexOfListener");
-  function addListener(list, callback, capture, passive, once, signal) {
-    let signalListener;
-    if (signal) {
-      signalListener = removeListener.bind(null, list, callback, capture);
-      signal.addEventListener("abort", signalListener);
-    }
-    const listener = createListener(callback, capture, passive, once, signal, signalListener);
-    if (list.cow) {
-      list.cow = false;
-      list.listeners = [...list.listeners, listener];
-    } else {
-      list.listeners.push(listener);
-    }
-    return listener;
-  }
-  __name(addListener, "addListener");
-  function removeListener(list, callback, capture) {
-    const index = findIndexOfListener(list, callback, capture);
-    if (index !== -1) {
-      return removeListenerAt(list, index);
-    }
-    return false;
-  }
-  __name(removeListener, "removeListener");
-  function removeListenerAt(list, index, disableCow = false) {
-    const listener = list.listeners[index];
-    setRemoved(listener);
-    if (listener.signal) {
-      listener.signal.removeEventListener("abort", listener.signalListener);
-    }
-    if (list.cow && !disableCow) {
-      list.cow = false;
-      list.listeners = list.listeners.filter((_, i) => i !== index);
-      return false;
-    }
-    list.listeners.splice(index, 1);
-    return true;
-  }
-  __name(removeListenerAt, "removeListenerAt");
-  function createListenerListMap() {
-    return /* @__PURE__ */ Object.create(null);
-  }
-  __name(createListenerListMap, "createListenerListMap");
-  function ensureListenerList(listenerMap, type) {
-    var _a;
-    return (_a = listenerMap[type]) !== null && _a !== void 0 ? _a : listenerMap[type] = {
-      attrCallback: void 0,
-      attrListener: void 0,
-      cow: false,
-      listeners: []
-    };
-  }
-  __name(ensureListenerList, "ensureListenerList");
-  var EventTarget = class {
-    static {
-      __name(this, "EventTarget");
-    }
-    /**
-     * Initialize this instance.
-     */
-    constructor() {
-      internalDataMap$2.set(this, createListenerListMap());
-    }
-    // Implementation
-    addEventListener(type0, callback0, options0) {
-      const listenerMap = $$2(this);
-      const { callback, capture, once, passive, signal, type } = normalizeAddOptions(type0, callback0, options0);
-      if (callback == null || (signal === null || signal === void 0 ? void 0 : signal.aborted)) {
-        return;
-      }
-      const list = ensureListenerList(listenerMap, type);
-      const i = findIndexOfListener(list, callback, capture);
-      if (i !== -1) {
-        warnDuplicate(list.listeners[i], passive, once, signal);
-        return;
-      }
-      addListener(list, callback, capture, passive, once, signal);
-    }
-    // Implementation
-    removeEventListener(type0, callback0, options0) {
-      const listenerMap = $$2(this);
-      const { callback, capture, type } = normalizeOptions(type0, callback0, options0);
-      const list = listenerMap[type];
-      if (callback != null && list) {
-        removeListener(list, callback, capture);
-      }
-    }
-    // Implementation
-    dispatchEvent(e) {
-      const list = $$2(this)[String(e.type)];
-      if (list == null) {
-        return true;
-      }
-      const event = e instanceof Event ? e : EventWrapper.wrap(e);
-      const eventData = $(event, "event");
-      if (eventData.dispatchFlag) {
-        throw createInvalidStateError("This event has been in dispatching.");
-      }
-      eventData.dispatchFlag = true;
-      eventData.target = eventData.currentTarget = this;
-      if (!eventData.stopPropagationFlag) {
-        const { cow, listeners } = list;
-        list.cow = true;
-        for (let i = 0; i < listeners.length; ++i) {
-          const listener = listeners[i];
-          if (isRemoved(listener)) {
-            continue;
-          }
-          if (isOnce(listener) && removeListenerAt(list, i, !cow)) {
-            i -= 1;
-          }
-          eventData.inPassiveListenerFlag = isPassive(listener);
-          invokeCallback(listener, this, event);
-          eventData.inPassiveListenerFlag = false;
-          if (eventData.stopImmediatePropagationFlag) {
-            break;
-          }
-        }
-        if (!cow) {
-          list.cow = false;
-        }
-      }
-      eventData.target = null;
-      eventData.currentTarget = null;
-      eventData.stopImmediatePropagationFlag = false;
-      eventData.stopPropagationFlag = false;
-      eventData.dispatchFlag = false;
-      return !eventData.canceledFlag;
-    }
-  };
-  var internalDataMap$2 = /* @__PURE__ */ new WeakMap();
-  function $$2(target, name = "this") {
-    const retv = internalDataMap$2.get(target);
-    assertType(retv != null, "'%s' must be an object that EventTarget constructor created, but got another one: %o", name, target);
-    return retv;
-  }
-  __name($$2, "$$2");
-  function normalizeAddOptions(type, callback, options) {
-    var _a;
-    assertCallback(callback);
-    if (typeof options === "object" && options !== null) {
-      return {
-        type: String(type),
-        callback: callback !== null && callback !== void 0 ? callback : void 0,
-        capture: Boolean(options.capture),
-        passive: Boolean(options.passive),
-        once: Boolean(options.once),
-        signal: (_a = options.signal) !== null && _a !== void 0 ? _a : void 0
-      };
-    }
-    return {
-      type: String(type),
-      callback: callback !== null && callback !== void 0 ? callback : void 0,
-      capture: Boolean(options),
-      passive: false,
-      once: false,
-      signal: void 0
-    };
-  }
-  __name(normalizeAddOptions, "normalizeAddOptions");
-  function normalizeOptions(type, callback, options) {
-    assertCallback(callback);
-    if (typeof options === "object" && options !== null) {
-      return {
-        type: String(type),
-        callback: callback !== null && callback !== void 0 ? callback : void 0,
-        capture: Boolean(options.capture)
-      };
-    }
-    return {
-      type: String(type),
-      callback: callback !== null && callback !== void 0 ? callback : void 0,
-      capture: Boolean(options)
-    };
-  }
-  __name(normalizeOptions, "normalizeOptions");
-  function assertCallback(callback) {
-    if (typeof callback === "function" || typeof callback === "object" && callback !== null && typeof callback.handleEvent === "function") {
-      return;
-    }
-    if (callback == null || typeof callback === "object") {
-      InvalidEventListener.warn(callback);
-      return;
-    }
-    throw new TypeError(format(InvalidEventListener.message, [callback]));
-  }
-  __name(assertCallback, "assertCallback");
-  function warnDuplicate(listener, passive, once, signal) {
-    EventListenerWasDuplicated.warn(isCapture(listener) ? "capture" : "bubble", listener.callback);
-    if (isPassive(listener) !== passive) {
-      OptionWasIgnored.warn("passive");
-    }
-    if (isOnce(listener) !== once) {
-      OptionWasIgnored.warn("once");
-    }
-    if (listener.signal !== signal) {
-      OptionWasIgnored.warn("signal");
-    }
-  }
-  __name(warnDuplicate, "warnDuplicate");
-  var keys$1 = Object.getOwnPropertyNames(EventTarget.prototype);
-  for (let i = 0; i < keys$1.length; ++i) {
-    if (keys$1[i] === "constructor") {
-      continue;
-    }
-    Object.defineProperty(EventTarget.prototype, keys$1[i], { enumerable: true });
-  }
-  if (typeof Global !== "undefined" && typeof Global.EventTarget !== "undefined") {
-    Object.setPrototypeOf(EventTarget.prototype, Global.EventTarget.prototype);
-  }
-  function getEventAttributeValue(target, type) {
-    var _a, _b;
-    const listMap = $$2(target, "target");
-    return (_b = (_a = listMap[type]) === null || _a === void 0 ? void 0 : _a.attrCallback) !== null && _b !== void 0 ? _b : null;
-  }
-  __name(getEventAttributeValue, "getEventAttributeValue");
-  function setEventAttributeValue(target, type, callback) {
-    if (callback != null && typeof callback !== "function") {
-      InvalidAttributeHandler.warn(callback);
-    }
-    if (typeof callback === "function" || typeof callback === "object" && callback !== null) {
-      upsertEventAttributeListener(target, type, callback);
-    } else {
-      removeEventAttributeListener(target, type);
-    }
-  }
-  __name(setEventAttributeValue, "setEventAttributeValue");
-  function upsertEventAttributeListener(target, type, callback) {
-    const list = ensureListenerList($$2(target, "target"), String(type));
-    list.attrCallback = callback;
-    if (list.attrListener == null) {
-      list.attrListener = addListener(list, defineEventAttributeCallback(list), false, false, false, void 0);
-    }
-  }
-  __name(upsertEventAttributeListener, "upsertEventAttributeListener");
-  function removeEventAttributeListener(target, type) {
-    const listMap = $$2(target, "target");
-    const list = listMap[String(type)];
-    if (list && list.attrListener) {
-      removeListener(list, list.attrListener.callback, false);
-      list.attrCallback = list.attrListener = void 0;
-    }
-  }
-  __name(removeEventAttributeListener, "removeEventAttributeListener");
-  function defineEventAttributeCallback(list) {
-    return function(event) {
-      const callback = list.attrCallback;
-      if (typeof callback === "function") {
-        callback.call(this, event);
-      }
-    };
-  }
-  __name(defineEventAttributeCallback, "defineEventAttributeCallback");
-
   // src/webidl.js
   var inspectCustom = /* @__PURE__ */ Symbol.for("nodejs.util.inspect.custom");
   function toText(value) {
@@ -5731,6 +3003,12 @@
     });
   }
   __name(shapeClass, "shapeClass");
+  function dictionaryOf(value, what) {
+    if (value === void 0 || value === null) return { __proto__: null };
+    if (typeof value !== "object" && typeof value !== "function") throw new TypeError2(what + " must be an object");
+    return value;
+  }
+  __name(dictionaryOf, "dictionaryOf");
   function requireArguments(actual, needed, what) {
     if (actual < needed) {
       throw new TypeError2(what + " needs " + needed + " argument" + (needed === 1 ? "" : "s") + ", but got " + actual);
@@ -5847,11 +3125,11 @@
   }
   __name(showByKind, "showByKind");
   function kindOf(value) {
-    let prototype = ObjectGetPrototypeOf(value);
-    for (let i = 0; i < maxPrototypes && prototype !== null; i++) {
-      const kind = MapPrototypeGet(kinds, prototype);
+    let prototype2 = ObjectGetPrototypeOf(value);
+    for (let i = 0; i < maxPrototypes && prototype2 !== null; i++) {
+      const kind = MapPrototypeGet(kinds, prototype2);
       if (kind !== void 0) return kind;
-      prototype = ObjectGetPrototypeOf(prototype);
+      prototype2 = ObjectGetPrototypeOf(prototype2);
     }
     return void 0;
   }
@@ -5865,14 +3143,14 @@
   }
   __name(attempt, "attempt");
   function nameOf(value) {
-    let prototype = value;
-    for (let i = 0; i < maxPrototypes && prototype !== null; i++) {
-      const constructor = ObjectGetOwnPropertyDescriptor(prototype, "constructor")?.value;
-      if (typeof constructor === "function" && prototype !== value) {
+    let prototype2 = value;
+    for (let i = 0; i < maxPrototypes && prototype2 !== null; i++) {
+      const constructor = ObjectGetOwnPropertyDescriptor(prototype2, "constructor")?.value;
+      if (typeof constructor === "function" && prototype2 !== value) {
         const name = functionName(constructor);
         if (name !== "") return name;
       }
-      prototype = ObjectGetPrototypeOf(prototype);
+      prototype2 = ObjectGetPrototypeOf(prototype2);
     }
     return void 0;
   }
@@ -5976,15 +3254,15 @@
   var noKeys = /* @__PURE__ */ __name(() => false, "noKeys");
   function showProperties(state, value, isShown) {
     let text2 = "";
-    const keys3 = ReflectOwnKeys(value);
-    for (let i = 0; i < keys3.length; i++) {
-      const key = keys3[i];
+    const keys2 = ReflectOwnKeys(value);
+    for (let i = 0; i < keys2.length; i++) {
+      const key = keys2[i];
       state.room -= 1;
       if (isShown(key)) continue;
       const descriptor = ObjectGetOwnPropertyDescriptor(value, key);
       if (descriptor === void 0 || !descriptor.enumerable) continue;
       if (text2 !== "") text2 += ", ";
-      if (state.room <= 0) return text2 + moreItems(keys3.length - i);
+      if (state.room <= 0) return text2 + moreItems(keys2.length - i);
       const name = showKey(key);
       state.room -= name.length + 4;
       text2 += name + ": " + showPropertyValue(state, descriptor);
@@ -6147,10 +3425,10 @@
   __name(showBoxed, "showBoxed");
   function isError(value) {
     if (typeof value !== "object" || value === null) return false;
-    let prototype = ObjectGetPrototypeOf(value);
-    for (let i = 0; i < maxPrototypes && prototype !== null; i++) {
-      if (prototype === ErrorPrototype) return true;
-      prototype = ObjectGetPrototypeOf(prototype);
+    let prototype2 = ObjectGetPrototypeOf(value);
+    for (let i = 0; i < maxPrototypes && prototype2 !== null; i++) {
+      if (prototype2 === ErrorPrototype) return true;
+      prototype2 = ObjectGetPrototypeOf(prototype2);
     }
     return false;
   }
@@ -6232,7 +3510,7 @@
   }
   __name(indented, "indented");
   function writeArguments(level, args) {
-    write(level, format2(args));
+    write(level, format(args));
   }
   __name(writeArguments, "writeArguments");
   function reportUncaught(error) {
@@ -6247,7 +3525,7 @@
     return cut(inspect(value, depth, argumentLimit), argumentLimit);
   }
   __name(inspectValue, "inspectValue");
-  function format2(args) {
+  function format(args) {
     if (args.length === 0) return "";
     let used = 1;
     let text2;
@@ -6258,15 +3536,15 @@
       for (let i = 0; i < template.length - 1; i++) {
         if (StringPrototypeCharCodeAt(template, i) !== 37) continue;
         const directive = template[++i];
-        let replacement;
+        let replacement2;
         if (directive === "%") {
-          replacement = "%";
+          replacement2 = "%";
         } else if (used < args.length && StringPrototypeIndexOf("sdifjoOc", directive) !== -1) {
-          replacement = convert(directive, args[used++]);
+          replacement2 = convert(directive, args[used++]);
         } else {
           continue;
         }
-        text2 += StringPrototypeSlice(template, copied, i - 1) + replacement;
+        text2 += StringPrototypeSlice(template, copied, i - 1) + replacement2;
         copied = i + 1;
       }
       text2 += StringPrototypeSlice(template, copied);
@@ -6276,7 +3554,7 @@
     for (; used < args.length; used++) text2 += " " + show2(args[used]);
     return text2;
   }
-  __name(format2, "format");
+  __name(format, "format");
   function convert(directive, value) {
     try {
       return cut(convertUnchecked(directive, value), argumentLimit);
@@ -6358,7 +3636,7 @@
   }
   __name(firstLine, "firstLine");
   function labelOf(label) {
-    return label === void 0 ? "default" : convert("s", label);
+    return label === void 0 ? "default" : cut(toText(label), argumentLimit);
   }
   __name(labelOf, "labelOf");
   function writeTime(label, args) {
@@ -6383,7 +3661,7 @@
     groups++;
   }
   __name(openGroup, "openGroup");
-  var console2 = {
+  var console = {
     debug(...args) {
       writeArguments(DEBUG, args);
     },
@@ -6401,7 +3679,7 @@
     },
     // Without a stack: its frames would mostly be those of this prelude.
     trace(...args) {
-      write(LOG, args.length === 0 ? "Trace" : "Trace: " + format2(args));
+      write(LOG, args.length === 0 ? "Trace" : "Trace: " + format(args));
     },
     table(...args) {
       writeArguments(LOG, args);
@@ -6434,7 +3712,7 @@
     assert(condition = void 0, ...args) {
       if (condition) return;
       const colon = typeof args[0] === "string" ? ":" : "";
-      write(ERROR, args.length === 0 ? "Assertion failed" : "Assertion failed" + colon + " " + format2(args));
+      write(ERROR, args.length === 0 ? "Assertion failed" : "Assertion failed" + colon + " " + format(args));
     },
     time(label = void 0) {
       label = labelOf(label);
@@ -6453,13 +3731,14 @@
       MapPrototypeDelete(timers, label);
     }
   };
-  ObjectDefineProperty(console2, SymbolToStringTag, {
+  ObjectDefineProperty(console, SymbolToStringTag, {
     __proto__: null,
     value: "console",
     writable: false,
     enumerable: false,
     configurable: true
   });
+  ObjectSetPrototypeOf(console, {});
 
   // src/dom-exception.js
   function fallback() {
@@ -6469,13 +3748,345 @@
     return require_path().DOMException;
   }
   __name(fallback, "fallback");
-  var DOMException2 = globalThis.DOMException ?? fallback();
+  var DOMException = globalThis.DOMException ?? fallback();
+  var attributes = ["name", "message", "code"];
+  for (let i = 0; i < attributes.length; i++) {
+    const attribute = ObjectGetOwnPropertyDescriptor(DOMException.prototype, attributes[i]);
+    if (attribute === void 0 || attribute.get === void 0 || !attribute.configurable) continue;
+    ObjectDefineProperty(DOMException.prototype, attributes[i], { __proto__: null, enumerable: true });
+  }
+
+  // src/event.js
+  var PHASES = { __proto__: null, NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3 };
+  var signalOf;
+  var report = /* @__PURE__ */ __name(() => {
+  }, "report");
+  var stateOf;
+  var listenersOf;
+  var Event = class {
+    static {
+      __name(this, "Event");
+    }
+    #state;
+    static {
+      stateOf = /* @__PURE__ */ __name((value) => typeof value === "object" && value !== null && #state in value ? value.#state : void 0, "stateOf");
+    }
+    constructor(type, eventInitDict = void 0) {
+      requireArguments(arguments.length, 1, "Event");
+      type = toText(type);
+      const { bubbles, cancelable, composed } = dictionaryOf(eventInitDict, "The options of an event");
+      this.#state = {
+        type,
+        bubbles: !!bubbles,
+        cancelable: !!cancelable,
+        composed: !!composed,
+        target: null,
+        currentTarget: null,
+        dispatched: false,
+        stopped: false,
+        stoppedAtOnce: false,
+        canceled: false,
+        passive: false,
+        trusted: false,
+        timeStamp: DateNow()
+      };
+      ObjectDefineProperty(this, "isTrusted", isTrusted);
+    }
+    get type() {
+      return this.#state.type;
+    }
+    get target() {
+      return this.#state.target;
+    }
+    get srcElement() {
+      return this.#state.target;
+    }
+    get currentTarget() {
+      return this.#state.currentTarget;
+    }
+    composedPath() {
+      const { currentTarget } = this.#state;
+      return currentTarget === null ? [] : [currentTarget];
+    }
+    get eventPhase() {
+      return this.#state.dispatched ? PHASES.AT_TARGET : PHASES.NONE;
+    }
+    stopPropagation() {
+      this.#state.stopped = true;
+    }
+    get cancelBubble() {
+      return this.#state.stopped;
+    }
+    set cancelBubble(value) {
+      const state = this.#state;
+      if (value) state.stopped = true;
+    }
+    stopImmediatePropagation() {
+      const state = this.#state;
+      state.stopped = state.stoppedAtOnce = true;
+    }
+    get bubbles() {
+      return this.#state.bubbles;
+    }
+    get cancelable() {
+      return this.#state.cancelable;
+    }
+    get returnValue() {
+      return !this.#state.canceled;
+    }
+    set returnValue(value) {
+      const state = this.#state;
+      if (!value) cancel(state);
+    }
+    preventDefault() {
+      cancel(this.#state);
+    }
+    get defaultPrevented() {
+      return this.#state.canceled;
+    }
+    get composed() {
+      return this.#state.composed;
+    }
+    get timeStamp() {
+      return this.#state.timeStamp;
+    }
+    initEvent(type, bubbles = false, cancelable = false) {
+      const state = this.#state;
+      requireArguments(arguments.length, 1, "Event.initEvent");
+      type = toText(type);
+      if (state.dispatched) return;
+      state.stopped = state.stoppedAtOnce = state.canceled = false;
+      state.target = null;
+      state.type = type;
+      state.bubbles = !!bubbles;
+      state.cancelable = !!cancelable;
+    }
+  };
+  var isTrusted = {
+    __proto__: null,
+    get: ObjectGetOwnPropertyDescriptor(
+      {
+        get isTrusted() {
+          const state = stateOf(this);
+          if (state === void 0) throw new TypeError2("The receiver is no Event");
+          return state.trusted;
+        }
+      },
+      "isTrusted"
+    ).get,
+    enumerable: true,
+    configurable: false
+  };
+  function cancel(state) {
+    if (state.cancelable && !state.passive) state.canceled = true;
+  }
+  __name(cancel, "cancel");
+  var EventTarget = class {
+    static {
+      __name(this, "EventTarget");
+    }
+    // The listeners by type, each list replaced and never changed: a dispatch goes on with the one that it began with.
+    #listeners = { __proto__: null };
+    static {
+      listenersOf = /* @__PURE__ */ __name((target) => target.#listeners, "listenersOf");
+    }
+    addEventListener(type, callback, options = void 0) {
+      const listeners = this.#listeners;
+      requireArguments(arguments.length, 2, "EventTarget.addEventListener");
+      type = toText(type);
+      callback = callbackOf(callback);
+      const { capture, once, passive, signal } = optionsOf(options, true);
+      if (callback === null || signal !== void 0 && signal.isAborted()) return;
+      add(listeners, type, { callback, capture, once, passive, removed: false }, signal);
+    }
+    removeEventListener(type, callback, options = void 0) {
+      const listeners = this.#listeners;
+      requireArguments(arguments.length, 2, "EventTarget.removeEventListener");
+      type = toText(type);
+      callback = callbackOf(callback);
+      const { capture } = optionsOf(options, false);
+      const listener = find(listeners, type, callback, capture);
+      if (listener !== void 0) remove(listeners, type, listener);
+    }
+    dispatchEvent(event) {
+      void this.#listeners;
+      requireArguments(arguments.length, 1, "EventTarget.dispatchEvent");
+      const state = stateOf(event);
+      if (state === void 0) throw new TypeError2("dispatchEvent needs an Event");
+      if (state.dispatched) throw new DOMException("The event is being dispatched already", "InvalidStateError");
+      dispatch(this, event, state);
+      return !state.canceled;
+    }
+  };
+  function callbackOf(value) {
+    if (value === void 0 || value === null) return null;
+    if (typeof value !== "object" && typeof value !== "function") {
+      throw new TypeError2("A listener must be a function, or an object with the method handleEvent");
+    }
+    return value;
+  }
+  __name(callbackOf, "callbackOf");
+  function optionsOf(options, isAdding) {
+    if (typeof options !== "object" && typeof options !== "function") {
+      return { capture: !!options, once: false, passive: false, signal: void 0 };
+    }
+    if (options === null) return { capture: false, once: false, passive: false, signal: void 0 };
+    const capture = !!options.capture;
+    if (!isAdding) return { capture };
+    const once = !!options.once;
+    const passive = !!options.passive;
+    const { signal } = options;
+    return { capture, once, passive, signal: signal === void 0 ? void 0 : signalOf(signal) };
+  }
+  __name(optionsOf, "optionsOf");
+  function find(listeners, type, callback, capture) {
+    const list = listeners[type];
+    if (list === void 0) return void 0;
+    for (let i = 0; i < list.length; i++) {
+      if (list[i].callback === callback && list[i].capture === capture) return list[i];
+    }
+    return void 0;
+  }
+  __name(find, "find");
+  function add(listeners, type, listener, signal) {
+    if (find(listeners, type, listener.callback, listener.capture) !== void 0) return;
+    const list = listeners[type] ?? [];
+    const longer = [];
+    for (let i = 0; i < list.length; i++) ArrayPrototypePush(longer, list[i]);
+    ArrayPrototypePush(longer, listener);
+    listeners[type] = longer;
+    if (signal !== void 0) signal.onAbort(() => remove(listeners, type, listener));
+  }
+  __name(add, "add");
+  function remove(listeners, type, listener) {
+    listener.removed = true;
+    const list = listeners[type];
+    if (list === void 0) return;
+    const kept = [];
+    for (let i = 0; i < list.length; i++) if (list[i] !== listener) ArrayPrototypePush(kept, list[i]);
+    listeners[type] = kept.length > 0 ? kept : void 0;
+  }
+  __name(remove, "remove");
+  function dispatch(target, event, state) {
+    state.dispatched = true;
+    state.target = target;
+    state.currentTarget = target;
+    const listeners = listenersOf(target);
+    const list = listeners[state.type];
+    if (list !== void 0) {
+      invoke(listeners, list, true, target, event, state);
+      invoke(listeners, list, false, target, event, state);
+    }
+    state.dispatched = false;
+    state.currentTarget = null;
+    state.stopped = state.stoppedAtOnce = false;
+  }
+  __name(dispatch, "dispatch");
+  function invoke(listeners, list, capture, target, event, state) {
+    if (state.stopped) return;
+    for (let i = 0; i < list.length && !state.stoppedAtOnce; i++) {
+      const listener = list[i];
+      if (listener.removed || listener.capture !== capture) continue;
+      if (listener.once) remove(listeners, state.type, listener);
+      state.passive = listener.passive;
+      call2(listener.callback, target, event);
+      state.passive = false;
+    }
+  }
+  __name(invoke, "invoke");
+  function call2(callback, target, event) {
+    try {
+      if (typeof callback === "function") {
+        ReflectApply(callback, target, [event]);
+        return;
+      }
+      const { handleEvent } = callback;
+      if (typeof handleEvent !== "function") throw new TypeError2("The listener has no method handleEvent");
+      ReflectApply(handleEvent, callback, [event]);
+    } catch (error) {
+      report(error);
+    }
+  }
+  __name(call2, "call");
+  function fire(target, type) {
+    const event = new Event(type);
+    const state = stateOf(event);
+    state.trusted = true;
+    dispatch(target, event, state);
+  }
+  __name(fire, "fire");
+  var attributes2 = new WeakMap2();
+  function attributeOf(target, type) {
+    return WeakMapPrototypeGet(attributes2, listenersOf(target))?.[type]?.value ?? null;
+  }
+  __name(attributeOf, "attributeOf");
+  function setAttribute(target, type, value) {
+    const listeners = listenersOf(target);
+    let known = WeakMapPrototypeGet(attributes2, listeners);
+    if (known === void 0) {
+      known = { __proto__: null };
+      WeakMapPrototypeSet(attributes2, listeners, known);
+    }
+    const isListener = typeof value === "function" || typeof value === "object" && value !== null;
+    const slot = known[type];
+    if (!isListener) {
+      if (slot !== void 0) remove(listeners, type, slot.listener);
+      known[type] = void 0;
+    } else if (slot !== void 0) {
+      slot.value = value;
+    } else {
+      const made = { value, listener: void 0 };
+      const callback = /* @__PURE__ */ __name(function(event) {
+        if (typeof made.value === "function") ReflectApply(made.value, this, [event]);
+      }, "callback");
+      made.listener = { callback, capture: false, once: false, passive: false, removed: false };
+      known[type] = made;
+      add(listeners, type, made.listener, void 0);
+    }
+  }
+  __name(setAttribute, "setAttribute");
+  function connectEvents(signals, uncaught) {
+    signalOf = signals;
+    report = uncaught;
+  }
+  __name(connectEvents, "connectEvents");
+  shapeClass(Event, "Event", [
+    "type",
+    "target",
+    "srcElement",
+    "currentTarget",
+    "composedPath",
+    "eventPhase",
+    "stopPropagation",
+    "cancelBubble",
+    "stopImmediatePropagation",
+    "bubbles",
+    "cancelable",
+    "returnValue",
+    "preventDefault",
+    "defaultPrevented",
+    "composed",
+    "timeStamp",
+    "initEvent"
+  ]);
+  shapeClass(EventTarget, "EventTarget", ["addEventListener", "removeEventListener", "dispatchEvent"]);
+  shapeConstants(Event, PHASES, ["NONE", "CAPTURING_PHASE", "AT_TARGET", "BUBBLING_PHASE"]);
+  function shapeConstants(Class, values, names) {
+    for (let i = 0; i < names.length; i++) {
+      const descriptor = {
+        __proto__: null,
+        value: values[names[i]],
+        writable: false,
+        enumerable: true,
+        configurable: false
+      };
+      ObjectDefineProperty(Class, names[i], descriptor);
+      ObjectDefineProperty(Class.prototype, names[i], descriptor);
+    }
+  }
+  __name(shapeConstants, "shapeConstants");
 
   // src/abort.js
-  setErrorHandler(reportUncaught);
-  setWarningHandler(() => {
-  });
-  var dispatchEvent2 = uncurryThis(EventTarget.prototype.dispatchEvent);
   var constructionKey = {};
   var abortSignal;
   var waitForSignal;
@@ -6537,14 +4148,14 @@
         throw new TypeError2("The delay of AbortSignal.timeout must be a number of milliseconds, zero or more");
       }
       if (alarm === void 0) {
-        throw new DOMException2(
+        throw new DOMException(
           "AbortSignal.timeout is not available: it needs the grant `net` or `timers`, which this call does not have",
           "NotSupportedError"
         );
       }
       const signal = new _AbortSignal(constructionKey);
       alarm(delay, () => {
-        signal.#abort(new DOMException2("The operation was aborted due to timeout", "TimeoutError"));
+        signal.#abort(new DOMException("The operation was aborted due to timeout", "TimeoutError"));
       });
       return signal;
     }
@@ -6559,11 +4170,11 @@
     }
     get onabort() {
       void this.#aborted;
-      return getEventAttributeValue(this, "abort");
+      return attributeOf(this, "abort");
     }
     set onabort(value) {
       void this.#aborted;
-      setEventAttributeValue(this, "abort", value);
+      setAttribute(this, "abort", value);
     }
     [inspectCustom]() {
       return "AbortSignal { aborted: " + this.#aborted + " }";
@@ -6590,7 +4201,7 @@
     }
     #settle(reason) {
       this.#aborted = true;
-      this.#reason = reason === void 0 ? new DOMException2("This operation was aborted", "AbortError") : reason;
+      this.#reason = reason === void 0 ? new DOMException("This operation was aborted", "AbortError") : reason;
     }
     #abort(reason) {
       if (this.#aborted) return;
@@ -6603,7 +4214,7 @@
       });
       this.#dependents = new Set2();
       for (let i = 0; i < aborted.length; i++) aborted[i].#runAlgorithms();
-      for (let i = 0; i < aborted.length; i++) dispatchEvent2(aborted[i], new Event("abort"));
+      for (let i = 0; i < aborted.length; i++) fire(aborted[i], "abort");
     }
     #runAlgorithms() {
       const algorithms = this.#algorithms;
@@ -6629,12 +4240,10 @@
     abort(reason = void 0) {
       abortSignal(this.#signal, reason);
     }
-    [inspectCustom](depth, options, inspect4) {
-      return "AbortController { signal: " + inspect4(this.#signal, options) + " }";
+    [inspectCustom](depth, options, inspect3) {
+      return "AbortController { signal: " + inspect3(this.#signal, options) + " }";
     }
   };
-  shapeClass(Event, "Event", []);
-  shapeClass(EventTarget, "EventTarget", []);
   shapeClass(AbortSignal, "AbortSignal", ["aborted", "reason", "throwIfAborted", "onabort"]);
   shapeClass(AbortController, "AbortController", ["signal", "abort"]);
   function isAbortSignal(value) {
@@ -6661,6 +4270,10 @@
     return waitForSignal(signal, algorithm);
   }
   __name(onSignalAbort, "onSignalAbort");
+  connectEvents((value) => {
+    if (!isSignal(value)) throw new TypeError2("The signal of a listener must be an AbortSignal");
+    return { isAborted: /* @__PURE__ */ __name(() => isAborted(value), "isAborted"), onAbort: /* @__PURE__ */ __name((algorithm) => waitForSignal(value, algorithm), "onAbort") };
+  }, reportUncaught);
 
   // src/base64.js
   function fallback2(name) {
@@ -6671,9 +4284,6 @@
   __name(fallback2, "fallback");
   var atob = globalThis.atob ?? fallback2("atob");
   var btoa = globalThis.btoa ?? fallback2("btoa");
-
-  // src/buffer.js
-  var import_buffer = __toESM(require_buffer(), 1);
 
   // src/bytes.js
   function bytesOf(source, what) {
@@ -6832,7 +4442,7 @@
     const match = RegExpPrototypeExec(asciiTrimmed, text2);
     const encoding = match === null ? void 0 : labels[StringPrototypeToLowerCase(match[1])];
     if (encoding === void 0) {
-      throw new RangeError2(
+      throw new RangeError(
         "The encoding label " + text2 + " is not supported; supported are utf-8, utf-16le and windows-1252 (latin1)"
       );
     }
@@ -6873,9 +4483,9 @@
       let pending = noBytes;
       if (stream) {
         const length = TypedArrayPrototypeGetLength(bytes);
-        const whole = length - unfinishedLength(this.#encoding, bytes, length);
-        if (whole < length) pending = copyFrom(bytes, whole);
-        bytes = viewOf(bytes, 0, whole);
+        const whole2 = length - unfinishedLength(this.#encoding, bytes, length);
+        if (whole2 < length) pending = copyFrom(bytes, whole2);
+        bytes = viewOf(bytes, 0, whole2);
       }
       const text2 = decodeWhole(this.#encoding, bytes, this.#fatal);
       if (text2 === void 0) {
@@ -7060,130 +4670,1309 @@
   shapeClass(TextEncoder, "TextEncoder", ["encoding", "encode", "encodeInto"]);
   shapeClass(TextDecoder, "TextDecoder", ["encoding", "fatal", "ignoreBOM", "decode"]);
 
-  // src/buffer.js
-  function isUtf8(encoding) {
-    if (typeof encoding !== "string" || encoding === "") return true;
-    const name = StringPrototypeToLowerCase(encoding);
-    return name === "utf8" || name === "utf-8";
+  // src/node-errors.js
+  var maxShown = 128;
+  function coded(Class, code, message) {
+    const error = new Class(message);
+    addErrorProperty(error, "code", code);
+    return error;
   }
-  __name(isUtf8, "isUtf8");
-  var base64url = ObjectFreeze({ __proto__: null, alphabet: "base64url", omitPadding: true });
-  function isBase64url(encoding) {
-    return typeof encoding === "string" && StringPrototypeToLowerCase(encoding) === "base64url";
+  __name(coded, "coded");
+  function wrongType(name, expected, value) {
+    const what = name === "first argument" ? "The first argument" : 'The "' + name + '" argument';
+    return coded(TypeError2, "ERR_INVALID_ARG_TYPE", what + " must be " + expected + ". Received " + kindOf2(value));
   }
-  __name(isBase64url, "isBase64url");
-  function replaceMethod(target, name, wrap) {
-    const method = wrap(target[name]);
-    ObjectDefineProperty(target, name, { __proto__: null, value: method });
-    ObjectDefineProperty(method, "name", { __proto__: null, value: name });
+  __name(wrongType, "wrongType");
+  function outOfRange(name, range, value) {
+    return coded(
+      RangeError,
+      "ERR_OUT_OF_RANGE",
+      'The value of "' + name + '" is out of range. It must be ' + range + ". Received " + received(value)
+    );
   }
-  __name(replaceMethod, "replaceMethod");
-  function acceptBase64url(target, name, first) {
-    replaceMethod(target, name, (original) => function(...args) {
-      for (let i = first; i < args.length; i++) {
-        if (isBase64url(args[i])) args[i] = "base64";
-      }
-      return ReflectApply(original, this, args);
-    });
+  __name(outOfRange, "outOfRange");
+  function outOfBounds(name) {
+    return coded(
+      RangeError,
+      "ERR_BUFFER_OUT_OF_BOUNDS",
+      name === void 0 ? "Attempt to access memory outside buffer bounds" : '"' + name + '" is outside of buffer bounds'
+    );
   }
-  __name(acceptBase64url, "acceptBase64url");
-  acceptBase64url(import_buffer.Buffer, "alloc", 2);
-  acceptBase64url(import_buffer.Buffer, "byteLength", 1);
-  acceptBase64url(import_buffer.Buffer, "from", 1);
-  acceptBase64url(import_buffer.Buffer.prototype, "fill", 1);
-  acceptBase64url(import_buffer.Buffer.prototype, "includes", 1);
-  acceptBase64url(import_buffer.Buffer.prototype, "indexOf", 1);
-  acceptBase64url(import_buffer.Buffer.prototype, "lastIndexOf", 1);
-  acceptBase64url(import_buffer.Buffer.prototype, "write", 1);
-  replaceMethod(import_buffer.Buffer, "isEncoding", (original) => (encoding) => isBase64url(encoding) || original(encoding));
-  replaceMethod(import_buffer.Buffer, "from", (original) => (value, encodingOrOffset, length) => {
-    const bytes = typeof value === "string" ? bytesOfText(value, encodingOrOffset) : void 0;
-    if (bytes === void 0) return original(value, encodingOrOffset, length);
-    return ObjectSetPrototypeOf(bytes, import_buffer.Buffer.prototype);
-  });
-  function bytesOfText(text2, encoding) {
-    if (isUtf8(encoding)) return encodeUtf8(text2);
+  __name(outOfBounds, "outOfBounds");
+  function unknownEncoding(encoding) {
+    return coded(TypeError2, "ERR_UNKNOWN_ENCODING", "Unknown encoding: " + encoding);
+  }
+  __name(unknownEncoding, "unknownEncoding");
+  function checkNumber(value, name, least = void 0, most = void 0) {
+    if (typeof value !== "number") throw wrongType(name, "of type number", value);
+    if (value < least || value > most || value !== value && (least !== void 0 || most !== void 0)) {
+      throw outOfRange(name, rangeOf(least, most), value);
+    }
+  }
+  __name(checkNumber, "checkNumber");
+  function checkInteger(value, name, least, most) {
+    if (typeof value !== "number") throw wrongType(name, "of type number", value);
+    if (value % 1 !== 0) throw outOfRange(name, "an integer", value);
+    if (value < least || value > most) throw outOfRange(name, rangeOf(least, most), value);
+  }
+  __name(checkInteger, "checkInteger");
+  function rangeOf(least, most) {
+    return ">= " + least + (most === void 0 ? "" : " && <= " + most);
+  }
+  __name(rangeOf, "rangeOf");
+  function received(value) {
+    if (typeof value === "number" && value % 1 === 0 && (value > 2 ** 32 || value < -(2 ** 32))) {
+      return grouped(NumberPrototypeToString(value));
+    }
+    if (typeof value === "number") return showNumber(value);
+    if (typeof value === "bigint") return (value > 2n ** 32n || value < -(2n ** 32n) ? grouped("" + value) : value) + "n";
+    return inspect(value, 0, maxShown);
+  }
+  __name(received, "received");
+  function grouped(digits2) {
+    const first = StringPrototypeStartsWith(digits2, "-") ? 1 : 0;
+    let text2 = "";
+    let end = digits2.length;
+    for (; end >= first + 4; end -= 3) text2 = "_" + StringPrototypeSlice(digits2, end - 3, end) + text2;
+    return StringPrototypeSlice(digits2, 0, end) + text2;
+  }
+  __name(grouped, "grouped");
+  function kindOf2(value) {
+    if (value === void 0 || value === null) return "" + value;
+    if (typeof value === "function") return "function " + nameOf2(value);
+    if (typeof value === "object") {
+      const name = classOf(value);
+      return name === "" ? inspect(value, 0, maxShown) : "an instance of " + name;
+    }
+    if (typeof value === "string") {
+      const start3 = value.length > 28 ? StringPrototypeSlice(value, 0, 25) + "..." : value;
+      return "type string (" + (StringPrototypeIncludes(start3, "'") ? JSONStringify(start3) : "'" + start3 + "'") + ")";
+    }
+    const shown = inspect(value, 0, maxShown);
+    return "type " + typeof value + " (" + (shown.length > 28 ? StringPrototypeSlice(shown, 0, 25) + "..." : shown) + ")";
+  }
+  __name(kindOf2, "kindOf");
+  function nameOf2(value) {
     try {
-      switch (StringPrototypeToLowerCase(encoding)) {
-        case "base64":
-          return Uint8ArrayFromBase64?.(text2);
-        case "base64url":
-          return Uint8ArrayFromBase64?.(text2, base64url);
-        case "hex":
-          return Uint8ArrayFromHex?.(text2);
+      const name = ObjectGetOwnPropertyDescriptor(value, "name")?.value;
+      return typeof name === "string" ? name : "";
+    } catch {
+      return "";
+    }
+  }
+  __name(nameOf2, "nameOf");
+  function classOf(value) {
+    try {
+      for (let object = value, steps = 0; object !== null && steps < 16; object = ObjectGetPrototypeOf(object), steps++) {
+        const descriptor = ObjectGetOwnPropertyDescriptor(object, "constructor");
+        if (descriptor !== void 0) return typeof descriptor.value === "function" ? nameOf2(descriptor.value) : "";
       }
     } catch {
     }
-    return void 0;
+    return "";
   }
-  __name(bytesOfText, "bytesOfText");
-  replaceMethod(import_buffer.Buffer, "byteLength", (original) => (value, encoding) => {
-    if (typeof value !== "string" || !isUtf8(encoding)) return original(value, encoding);
-    return TypedArrayPrototypeGetLength(encodeUtf8(value));
-  });
-  function toString(original, buffer, args) {
-    const encoding = args[0];
-    if (TypedArrayPrototypeGetToStringTag(buffer) === "Uint8Array") {
-      const length = TypedArrayPrototypeGetLength(buffer);
-      if (length === 0) return "";
-      const start3 = clamp(args[1], 0, length);
-      const end = clamp(args[2], length, length);
-      const text2 = textOfBytes(viewOf(buffer, start3, start3 < end ? end : start3), encoding);
-      if (text2 !== void 0) return text2;
-      if (isBase64url(encoding)) return toBase64url(ReflectApply(original, buffer, ["base64", args[1], args[2]]));
-    }
-    return ReflectApply(original, buffer, args);
+  __name(classOf, "classOf");
+
+  // src/buffer-text.js
+  var chunkLength = 4096;
+  var base64url = ObjectFreeze({ __proto__: null, alphabet: "base64url", omitPadding: true });
+  var replacement = 63;
+  function latin1Bytes(text2) {
+    const { length } = text2;
+    const utf82 = encodeUtf8(text2);
+    if (TypedArrayPrototypeGetLength(utf82) === length) return utf82;
+    const bytes = new Uint8Array2(length);
+    for (let i = 0; i < length; i++) bytes[i] = StringPrototypeCharCodeAt(text2, i);
+    return bytes;
   }
-  __name(toString, "toString");
-  function textOfBytes(bytes, encoding) {
-    if (isUtf8(encoding)) {
-      return decodeUtf8(isArrayBuffer(TypedArrayPrototypeGetBuffer(bytes)) ? bytes : new Uint8Array2(bytes), false);
+  __name(latin1Bytes, "latin1Bytes");
+  function ucs2Bytes(text2) {
+    const { length } = text2;
+    const bytes = new Uint8Array2(length * 2);
+    const utf82 = encodeUtf8(text2);
+    if (TypedArrayPrototypeGetLength(utf82) === length) {
+      for (let i = 0; i < length; i++) bytes[i * 2] = utf82[i];
+      return bytes;
     }
-    switch (StringPrototypeToLowerCase(encoding)) {
-      case "base64":
-        return Uint8ArrayPrototypeToBase64?.(bytes);
-      case "base64url":
-        return Uint8ArrayPrototypeToBase64?.(bytes, base64url);
-      case "hex":
-        return Uint8ArrayPrototypeToHex?.(bytes);
+    for (let i = 0; i < length; i++) {
+      const unit = StringPrototypeCharCodeAt(text2, i);
+      bytes[i * 2] = unit;
+      bytes[i * 2 + 1] = unit >> 8;
     }
-    return void 0;
+    return bytes;
   }
-  __name(textOfBytes, "textOfBytes");
-  replaceMethod(import_buffer.Buffer.prototype, "toString", (original) => function(...args) {
-    return toString(original, this, args);
-  });
-  ObjectDefineProperty(import_buffer.Buffer.prototype, "toLocaleString", { __proto__: null, value: import_buffer.Buffer.prototype.toString });
-  ObjectDefineProperty(import_buffer.Buffer.prototype, inspectCustom, {
+  __name(ucs2Bytes, "ucs2Bytes");
+  function hexDigit(unit) {
+    if (unit >= 48 && unit <= 57) return unit - 48;
+    const letter = unit | 32;
+    return letter >= 97 && letter <= 102 ? letter - 87 : -1;
+  }
+  __name(hexDigit, "hexDigit");
+  function hexBytes(text2) {
+    if (Uint8ArrayFromHex !== void 0 && text2.length % 2 === 0) {
+      try {
+        return Uint8ArrayFromHex(text2);
+      } catch {
+      }
+    }
+    const bytes = new Uint8Array2((text2.length - text2.length % 2) / 2);
+    const { length } = text2;
+    for (let i = 0; i + 1 < length; i += 2) {
+      const high = hexDigit(StringPrototypeCharCodeAt(text2, i));
+      const low = hexDigit(StringPrototypeCharCodeAt(text2, i + 1));
+      if (high < 0 || low < 0) return viewOf(bytes, 0, i / 2);
+      bytes[i / 2] = high * 16 + low;
+    }
+    return bytes;
+  }
+  __name(hexBytes, "hexBytes");
+  function base64Digit(unit) {
+    if (unit >= 65 && unit <= 90) return unit - 65;
+    if (unit >= 97 && unit <= 122) return unit - 71;
+    if (unit >= 48 && unit <= 57) return unit + 4;
+    if (unit === 43 || unit === 45) return 62;
+    return unit === 47 || unit === 95 ? 63 : -1;
+  }
+  __name(base64Digit, "base64Digit");
+  function base64Bytes(text2) {
+    return strictBase64(text2, void 0) ?? lenientBase64(text2);
+  }
+  __name(base64Bytes, "base64Bytes");
+  function base64urlBytes(text2) {
+    return strictBase64(text2, base64url) ?? lenientBase64(text2);
+  }
+  __name(base64urlBytes, "base64urlBytes");
+  function strictBase64(text2, options) {
+    try {
+      return Uint8ArrayFromBase64?.(text2, options);
+    } catch {
+      return void 0;
+    }
+  }
+  __name(strictBase64, "strictBase64");
+  function lenientBase64(text2) {
+    const end = StringPrototypeIndexOf(text2, "=");
+    const length = end === -1 ? text2.length : end;
+    const bytes = new Uint8Array2(length);
+    let size = 0;
+    let bits = 0;
+    let held = 0;
+    for (let i = 0; i < length; i++) {
+      const digit = base64Digit(StringPrototypeCharCodeAt(text2, i));
+      if (digit < 0) continue;
+      bits = (bits << 6 | digit) & 4095;
+      held += 6;
+      if (held < 8) continue;
+      held -= 8;
+      bytes[size++] = bits >> held;
+    }
+    return viewOf(bytes, 0, size);
+  }
+  __name(lenientBase64, "lenientBase64");
+  function textOfUnits(units, View) {
+    const buffer = TypedArrayPrototypeGetBuffer(units);
+    const length = TypedArrayPrototypeGetLength(units);
+    let text2 = "";
+    for (let start3 = 0; start3 < length; start3 += chunkLength) {
+      const size = length - start3 < chunkLength ? length - start3 : chunkLength;
+      const chunk = new View(buffer, start3 * (View === Uint16Array ? 2 : 1), size);
+      ObjectDefineProperty(chunk, "length", { __proto__: null, value: size });
+      text2 += ReflectApply(StringFromCharCode, void 0, chunk);
+    }
+    return text2;
+  }
+  __name(textOfUnits, "textOfUnits");
+  function isAllAscii(bytes) {
+    const length = TypedArrayPrototypeGetLength(bytes);
+    for (let i = 0; i < length; i++) if (bytes[i] > 127) return false;
+    return true;
+  }
+  __name(isAllAscii, "isAllAscii");
+  function utf8Text(bytes) {
+    return decodeUtf8(isArrayBuffer(TypedArrayPrototypeGetBuffer(bytes)) ? bytes : new Uint8Array2(bytes), false);
+  }
+  __name(utf8Text, "utf8Text");
+  function latin1Text(bytes) {
+    return textOfUnits(new Uint8Array2(bytes), Uint8Array2);
+  }
+  __name(latin1Text, "latin1Text");
+  function asciiText(bytes) {
+    const copy = new Uint8Array2(bytes);
+    const length = TypedArrayPrototypeGetLength(copy);
+    for (let i = 0; i < length; i++) if (copy[i] > 127) copy[i] &= 127;
+    return textOfUnits(copy, Uint8Array2);
+  }
+  __name(asciiText, "asciiText");
+  function ucs2Text(bytes) {
+    const length = TypedArrayPrototypeGetLength(bytes);
+    const copy = new Uint8Array2(viewOf(bytes, 0, length - length % 2));
+    return textOfUnits(new Uint16Array(TypedArrayPrototypeGetBuffer(copy)), Uint16Array);
+  }
+  __name(ucs2Text, "ucs2Text");
+  var digits = "0123456789abcdef";
+  function hexText(bytes) {
+    if (Uint8ArrayPrototypeToHex !== void 0) return Uint8ArrayPrototypeToHex(bytes);
+    const length = TypedArrayPrototypeGetLength(bytes);
+    let text2 = "";
+    for (let i = 0; i < length; i++) text2 += digits[bytes[i] >> 4] + digits[bytes[i] & 15];
+    return text2;
+  }
+  __name(hexText, "hexText");
+  function base64Text(bytes) {
+    return Uint8ArrayPrototypeToBase64 === void 0 ? btoa(latin1Text(bytes)) : Uint8ArrayPrototypeToBase64(bytes);
+  }
+  __name(base64Text, "base64Text");
+  function base64urlText(bytes) {
+    if (Uint8ArrayPrototypeToBase64 !== void 0) return Uint8ArrayPrototypeToBase64(bytes, base64url);
+    const text2 = btoa(latin1Text(bytes));
+    let out = "";
+    for (let i = 0; i < text2.length && text2[i] !== "="; i++) out += text2[i] === "+" ? "-" : text2[i] === "/" ? "_" : text2[i];
+    return out;
+  }
+  __name(base64urlText, "base64urlText");
+  function base64Length(text2) {
+    let { length } = text2;
+    if (length > 0 && text2[length - 1] === "=") length--;
+    if (length > 1 && text2[length - 1] === "=") length--;
+    return (length * 3 - length * 3 % 4) / 4;
+  }
+  __name(base64Length, "base64Length");
+  var utf8 = {
+    name: "utf8",
+    bytes: encodeUtf8,
+    text: utf8Text,
+    length: /* @__PURE__ */ __name((text2) => TypedArrayPrototypeGetLength(encodeUtf8(text2)), "length")
+  };
+  var ucs2 = { name: "ucs2", bytes: ucs2Bytes, text: ucs2Text, length: /* @__PURE__ */ __name((text2) => text2.length * 2, "length") };
+  var latin1 = { name: "latin1", bytes: latin1Bytes, text: latin1Text, length: /* @__PURE__ */ __name((text2) => text2.length, "length") };
+  var base64 = { name: "base64", bytes: base64Bytes, text: base64Text, length: base64Length };
+  var encodings = {
     __proto__: null,
-    value: /* @__PURE__ */ __name(function inspect2() {
-      return TypedArrayPrototypeGetLength(this) === 0 ? "<Buffer >" : "<Buffer " + showBytes(this, 50) + ">";
-    }, "inspect"),
+    ascii: { name: "ascii", bytes: latin1Bytes, text: asciiText, length: /* @__PURE__ */ __name((text2) => text2.length, "length") },
+    base64,
+    base64url: { name: "base64url", bytes: base64urlBytes, text: base64urlText, length: base64Length },
+    latin1,
+    hex: { name: "hex", bytes: hexBytes, text: hexText, length: /* @__PURE__ */ __name((text2) => (text2.length - text2.length % 2) / 2, "length") },
+    ucs2,
+    utf8
+  };
+  var aliases = {
+    __proto__: null,
+    ...encodings,
+    "utf-8": utf8,
+    "ucs-2": ucs2,
+    utf16le: ucs2,
+    "utf-16le": ucs2,
+    binary: latin1
+  };
+  function encodingOf2(name) {
+    const text2 = typeof name === "string" ? name : String2(name);
+    return aliases[text2] ?? aliases[StringPrototypeToLowerCase(text2)];
+  }
+  __name(encodingOf2, "encodingOf");
+  function requireEncoding(name) {
+    const encoding = encodingOf2(name);
+    if (encoding === void 0) throw unknownEncoding(name);
+    return encoding;
+  }
+  __name(requireEncoding, "requireEncoding");
+  function wholeLength(encoding, bytes, room) {
+    const length = TypedArrayPrototypeGetLength(bytes);
+    if (length <= room) return length;
+    if (encoding === ucs2) return room - room % 2;
+    if (encoding !== utf8) return room;
+    let end = room;
+    while (end > 0 && (bytes[end] & 192) === 128) end--;
+    return end;
+  }
+  __name(wholeLength, "wholeLength");
+  function transcoded(bytes, from2, to) {
+    const source = from2 === void 0 ? utf8 : encodingOf2(from2);
+    const target = to === void 0 ? utf8 : encodingOf2(to);
+    if (!canTranscode(source) || !canTranscode(target)) return void 0;
+    if (target === ucs2 || target === utf8) {
+      if (source === utf8 && target === ucs2 && decodeUtf8(new Uint8Array2(bytes), true) === void 0) return null;
+      if (source.name === "ascii") return target.bytes(target === utf8 ? replacedText(bytes, 65533) : latin1Text(bytes));
+      const text3 = source.text(bytes);
+      if (target === utf8 && source === ucs2 && !StringPrototypeIsWellFormed(text3)) return null;
+      return target.bytes(StringPrototypeToWellFormed(text3));
+    }
+    const text2 = source.name === "ascii" ? replacedText(bytes, replacement) : source.text(bytes);
+    return substituted(text2, target.name === "ascii" ? 127 : 255);
+  }
+  __name(transcoded, "transcoded");
+  function canTranscode(encoding) {
+    switch (encoding?.name) {
+      case "ascii":
+      case "latin1":
+      case "ucs2":
+      case "utf8":
+        return true;
+      default:
+        return false;
+    }
+  }
+  __name(canTranscode, "canTranscode");
+  function replacedText(bytes, unit) {
+    if (isAllAscii(bytes)) return latin1Text(bytes);
+    const length = TypedArrayPrototypeGetLength(bytes);
+    const units = new Uint16Array(length);
+    for (let i = 0; i < length; i++) units[i] = bytes[i] > 127 ? unit : bytes[i];
+    return textOfUnits(units, Uint16Array);
+  }
+  __name(replacedText, "replacedText");
+  function substituted(text2, last) {
+    const { length } = text2;
+    const bytes = new Uint8Array2(length);
+    let size = 0;
+    for (let i = 0; i < length; i++) {
+      const unit = StringPrototypeCharCodeAt(text2, i);
+      bytes[size++] = unit > last ? replacement : unit;
+      const next = unit >= 55296 && unit <= 56319 && i + 1 < length ? StringPrototypeCharCodeAt(text2, i + 1) : 0;
+      if (next >= 56320 && next <= 57343) i++;
+    }
+    return viewOf(bytes, 0, size);
+  }
+  __name(substituted, "substituted");
+
+  // src/buffer-numbers.js
+  function checkBounds(buffer, offset, size) {
+    if (typeof offset !== "number" || buffer[offset] === void 0 || buffer[offset + size - 1] === void 0) {
+      throw badOffset(buffer, offset, size);
+    }
+  }
+  __name(checkBounds, "checkBounds");
+  function badOffset(buffer, offset, size) {
+    if (typeof offset !== "number") return wrongType("offset", "of type number", offset);
+    return boundsError(offset, TypedArrayPrototypeGetLength(buffer) - size);
+  }
+  __name(badOffset, "badOffset");
+  function isBroken(number) {
+    return number !== number || number % 1 !== 0 && number - number === 0;
+  }
+  __name(isBroken, "isBroken");
+  function boundsError(offset, last) {
+    if (isBroken(offset)) return outOfRange("offset", "an integer", offset);
+    return last < 0 ? outOfBounds() : outOfRange("offset", ">= 0 and <= " + last, offset);
+  }
+  __name(boundsError, "boundsError");
+  function checkSize(size) {
+    if (size === 1 || size === 2 || size === 3 || size === 4 || size === 5 || size === 6) return;
+    checkNumber(size, "byteLength");
+    throw outOfRange("byteLength", isBroken(size) ? "an integer" : ">= 1 and <= 6", size);
+  }
+  __name(checkSize, "checkSize");
+  function checkValue(buffer, value, offset, size, least, most) {
+    if (value > most || value < least) throw rangeError(value, size, least, most);
+    checkBounds(buffer, offset, size);
+  }
+  __name(checkValue, "checkValue");
+  function rangeError(value, size, least, most) {
+    const n = typeof least === "bigint" ? "n" : "";
+    const bits = size * 8;
+    let range;
+    if (size <= 4) range = ">= " + least + " and <= " + most;
+    else if (least === 0 || least === 0n) range = ">= 0" + n + " and < 2" + n + " ** " + bits + n;
+    else range = ">= -(2" + n + " ** " + (bits - 1) + n + ") and < 2" + n + " ** " + (bits - 1) + n;
+    return outOfRange("value", range, value);
+  }
+  __name(rangeError, "rangeError");
+  function readLE(buffer, offset, size) {
+    let value = buffer[offset];
+    if (size === 1) return value;
+    value += buffer[offset + 1] * 256;
+    if (size === 2) return value;
+    value += buffer[offset + 2] * 65536;
+    if (size === 3) return value;
+    value += buffer[offset + 3] * 16777216;
+    if (size === 4) return value;
+    value += buffer[offset + 4] * 4294967296;
+    return size === 5 ? value : value + buffer[offset + 5] * 1099511627776;
+  }
+  __name(readLE, "readLE");
+  function readBE(buffer, offset, size) {
+    let value = buffer[offset];
+    for (let i = 1; i < size; i++) value = value * 256 + buffer[offset + i];
+    return value;
+  }
+  __name(readBE, "readBE");
+  function writeLE(buffer, value, offset, size) {
+    if (size > 4) {
+      const low = value % 4294967296;
+      let high = (value - low) / 4294967296;
+      if (low < 0) high -= 1;
+      writeLE(buffer, low, offset, 4);
+      writeLE(buffer, high, offset + 4, size - 4);
+      return;
+    }
+    for (let i = 0; i < size; i++) buffer[offset + i] = value >> i * 8;
+  }
+  __name(writeLE, "writeLE");
+  function writeBE(buffer, value, offset, size) {
+    if (size > 4) {
+      const low = value % 4294967296;
+      let high = (value - low) / 4294967296;
+      if (low < 0) high -= 1;
+      writeBE(buffer, high, offset, size - 4);
+      writeBE(buffer, low, offset + size - 4, 4);
+      return;
+    }
+    for (let i = 0; i < size; i++) buffer[offset + i] = value >> (size - 1 - i) * 8;
+  }
+  __name(writeBE, "writeBE");
+  function signed(value, size) {
+    const half = 2 ** (size * 8 - 1);
+    return value < half ? value : value - half * 2;
+  }
+  __name(signed, "signed");
+  function whole(value) {
+    const fraction = value % 1;
+    return fraction === fraction ? value - fraction : 0;
+  }
+  __name(whole, "whole");
+  function reader1(isSigned) {
+    return {
+      read(offset = 0) {
+        if (typeof offset !== "number") throw badOffset(this, offset, 1);
+        const byte = this[offset];
+        if (byte === void 0) throw badOffset(this, offset, 1);
+        return isSigned ? byte << 24 >> 24 : byte;
+      }
+    }.read;
+  }
+  __name(reader1, "reader1");
+  function reader2(isLittle, isSigned) {
+    return {
+      read(offset = 0) {
+        if (typeof offset !== "number") throw badOffset(this, offset, 2);
+        const first = this[offset];
+        const second = this[offset + 1];
+        if (first === void 0 || second === void 0) throw badOffset(this, offset, 2);
+        const value = isLittle ? first | second << 8 : first << 8 | second;
+        return isSigned ? value << 16 >> 16 : value;
+      }
+    }.read;
+  }
+  __name(reader2, "reader2");
+  function reader4(isLittle, isSigned) {
+    return {
+      read(offset = 0) {
+        if (typeof offset !== "number") throw badOffset(this, offset, 4);
+        const first = this[offset];
+        const last = this[offset + 3];
+        if (first === void 0 || last === void 0) throw badOffset(this, offset, 4);
+        const value = isLittle ? first | this[offset + 1] << 8 | this[offset + 2] << 16 | last << 24 : first << 24 | this[offset + 1] << 16 | this[offset + 2] << 8 | last;
+        return isSigned ? value : value >>> 0;
+      }
+    }.read;
+  }
+  __name(reader4, "reader4");
+  function sizedReader(read2, isSigned) {
+    return {
+      read(offset, byteLength) {
+        if (offset === void 0) throw wrongType("offset", "of type number", offset);
+        checkSize(byteLength);
+        checkBounds(this, offset, byteLength);
+        const value = read2(this, offset, byteLength);
+        return isSigned ? signed(value, byteLength) : value;
+      }
+    }.read;
+  }
+  __name(sizedReader, "sizedReader");
+  function limits(size, isSigned) {
+    const count = 2 ** (size * 8);
+    return isSigned ? [-count / 2, count / 2 - 1] : [0, count - 1];
+  }
+  __name(limits, "limits");
+  function writer1(isSigned) {
+    const { 0: least, 1: most } = limits(1, isSigned);
+    return {
+      write(value, offset = 0) {
+        value = +value;
+        if (typeof offset !== "number") throw badOffset(this, offset, 1);
+        if (value > most || value < least) throw rangeError(value, 1, least, most);
+        if (this[offset] === void 0) throw badOffset(this, offset, 1);
+        this[offset] = value;
+        return offset + 1;
+      }
+    }.write;
+  }
+  __name(writer1, "writer1");
+  function writer2(isLittle, isSigned) {
+    const { 0: least, 1: most } = limits(2, isSigned);
+    return {
+      write(value, offset = 0) {
+        value = +value;
+        if (value > most || value < least) throw rangeError(value, 2, least, most);
+        if (typeof offset !== "number" || this[offset] === void 0 || this[offset + 1] === void 0) {
+          throw badOffset(this, offset, 2);
+        }
+        if (isLittle) {
+          this[offset] = value;
+          this[offset + 1] = value >> 8;
+        } else {
+          this[offset] = value >> 8;
+          this[offset + 1] = value;
+        }
+        return offset + 2;
+      }
+    }.write;
+  }
+  __name(writer2, "writer2");
+  function writer4(isLittle, isSigned) {
+    const { 0: least, 1: most } = limits(4, isSigned);
+    return {
+      write(value, offset = 0) {
+        value = +value;
+        if (value > most || value < least) throw rangeError(value, 4, least, most);
+        if (typeof offset !== "number" || this[offset] === void 0 || this[offset + 3] === void 0) {
+          throw badOffset(this, offset, 4);
+        }
+        value |= 0;
+        if (isLittle) {
+          this[offset] = value;
+          this[offset + 1] = value >> 8;
+          this[offset + 2] = value >> 16;
+          this[offset + 3] = value >> 24;
+        } else {
+          this[offset] = value >> 24;
+          this[offset + 1] = value >> 16;
+          this[offset + 2] = value >> 8;
+          this[offset + 3] = value;
+        }
+        return offset + 4;
+      }
+    }.write;
+  }
+  __name(writer4, "writer4");
+  function sizedWriter(write5, isSigned) {
+    return {
+      write(value, offset, byteLength) {
+        checkSize(byteLength);
+        if (offset === void 0) throw wrongType("offset", "of type number", offset);
+        const { 0: least, 1: most } = limits(byteLength, isSigned);
+        value = +value;
+        checkValue(this, value, offset, byteLength, least, most);
+        write5(this, whole(value), offset, byteLength);
+        return offset + byteLength;
+      }
+    }.write;
+  }
+  __name(sizedWriter, "sizedWriter");
+  function scratch(View) {
+    const numbers = new View(1);
+    return { numbers, bytes: new Uint8Array2(TypedArrayPrototypeGetBuffer(numbers)) };
+  }
+  __name(scratch, "scratch");
+  function scratchReader(View, size, isLittle) {
+    const { numbers, bytes } = scratch(View);
+    return {
+      read(offset = 0) {
+        checkBounds(this, offset, size);
+        if (isLittle) for (let i = 0; i < size; i++) bytes[i] = this[offset + i];
+        else for (let i = size - 1, at = offset; i >= 0; i--, at++) bytes[i] = this[at];
+        return numbers[0];
+      }
+    }.read;
+  }
+  __name(scratchReader, "scratchReader");
+  function putScratch(buffer, bytes, offset, size, isLittle) {
+    if (isLittle) for (let i = 0; i < size; i++) buffer[offset + i] = bytes[i];
+    else for (let i = size - 1, at = offset; i >= 0; i--, at++) buffer[at] = bytes[i];
+    return offset + size;
+  }
+  __name(putScratch, "putScratch");
+  function floatWriter(View, size, isLittle) {
+    const { numbers, bytes } = scratch(View);
+    return {
+      write(value, offset = 0) {
+        value = +value;
+        checkBounds(this, offset, size);
+        numbers[0] = value;
+        return putScratch(this, bytes, offset, size, isLittle);
+      }
+    }.write;
+  }
+  __name(floatWriter, "floatWriter");
+  function bigWriter(View, least, end, isLittle) {
+    const { numbers, bytes } = scratch(View);
+    const most = end - 1n;
+    const leastNumber = Number2(least);
+    const endNumber = Number2(end);
+    return {
+      write(value, offset = 0) {
+        if (typeof value !== "bigint") {
+          if (typeof value === "number" && (value < leastNumber || value >= endNumber)) {
+            throw rangeError(value, 8, least, most);
+          }
+          checkBounds(this, offset, 8);
+          throw new TypeError2("Cannot mix BigInt and other types, use explicit conversions");
+        }
+        checkValue(this, value, offset, 8, least, most);
+        numbers[0] = value;
+        return putScratch(this, bytes, offset, 8, isLittle);
+      }
+    }.write;
+  }
+  __name(bigWriter, "bigWriter");
+  function defineNumbers(define5) {
+    const both = /* @__PURE__ */ __name((kind, name, alias, method) => {
+      define5(kind + name, method);
+      if (alias !== void 0) define5(kind + alias, method);
+    }, "both");
+    for (let order = 0; order < 2; order++) {
+      const isLittle = order === 0;
+      const end = isLittle ? "LE" : "BE";
+      const read2 = isLittle ? readLE : readBE;
+      const write5 = isLittle ? writeLE : writeBE;
+      if (isLittle) {
+        both("read", "UInt8", "Uint8", reader1(false));
+        both("read", "Int8", void 0, reader1(true));
+        both("write", "UInt8", "Uint8", writer1(false));
+        both("write", "Int8", void 0, writer1(true));
+      }
+      both("read", "UInt16" + end, "Uint16" + end, reader2(isLittle, false));
+      both("read", "Int16" + end, void 0, reader2(isLittle, true));
+      both("write", "UInt16" + end, "Uint16" + end, writer2(isLittle, false));
+      both("write", "Int16" + end, void 0, writer2(isLittle, true));
+      both("read", "UInt32" + end, "Uint32" + end, reader4(isLittle, false));
+      both("read", "Int32" + end, void 0, reader4(isLittle, true));
+      both("write", "UInt32" + end, "Uint32" + end, writer4(isLittle, false));
+      both("write", "Int32" + end, void 0, writer4(isLittle, true));
+      both("read", "UInt" + end, "Uint" + end, sizedReader(read2, false));
+      both("read", "Int" + end, void 0, sizedReader(read2, true));
+      both("write", "UInt" + end, "Uint" + end, sizedWriter(write5, false));
+      both("write", "Int" + end, void 0, sizedWriter(write5, true));
+      define5("readFloat" + end, scratchReader(Float32Array, 4, isLittle));
+      define5("readDouble" + end, scratchReader(Float64Array, 8, isLittle));
+      define5("writeFloat" + end, floatWriter(Float32Array, 4, isLittle));
+      define5("writeDouble" + end, floatWriter(Float64Array, 8, isLittle));
+      both("read", "BigUInt64" + end, "BigUint64" + end, scratchReader(BigUint64Array, 8, isLittle));
+      define5("readBigInt64" + end, scratchReader(BigInt64Array, 8, isLittle));
+      both("write", "BigUInt64" + end, "BigUint64" + end, bigWriter(BigUint64Array, 0n, 2n ** 64n, isLittle));
+      define5("writeBigInt64" + end, bigWriter(BigInt64Array, -(2n ** 63n), 2n ** 63n, isLittle));
+    }
+  }
+  __name(defineNumbers, "defineNumbers");
+
+  // src/buffer.js
+  var maxLength = 2 ** 31 - 1;
+  var { MAX_SAFE_INTEGER } = Number2;
+  var lengthOf = TypedArrayPrototypeGetLength;
+  var FastBuffer = class extends Uint8Array2 {
+    static {
+      __name(this, "FastBuffer");
+    }
+    constructor(source, offset, length) {
+      super(source, offset, length);
+    }
+  };
+  function Buffer2(value, encodingOrOffset, length) {
+    if (typeof value !== "number") return from(value, encodingOrOffset, length);
+    if (typeof encodingOrOffset === "string") throw wrongType("string", "of type string", value);
+    return alloc(value);
+  }
+  __name(Buffer2, "Buffer");
+  ObjectSetPrototypeOf(Buffer2, Uint8Array2);
+  var { prototype } = FastBuffer;
+  ObjectDefineProperty(Buffer2, "prototype", { __proto__: null, value: prototype, writable: true });
+  ObjectDefineProperty(prototype, "constructor", {
+    __proto__: null,
+    value: Buffer2,
     writable: true,
     enumerable: false,
     configurable: true
   });
-  function clamp(offset, fallback3, length) {
-    if (offset === void 0) return fallback3;
-    const number = +offset;
-    if (!(number > 0)) return 0;
-    return number >= length ? length : number - number % 1;
+  ObjectFreeze(FastBuffer);
+  function isBytes(value) {
+    return TypedArrayPrototypeGetToStringTag(value) === "Uint8Array";
   }
-  __name(clamp, "clamp");
-  function toBase64url(text2) {
-    let out = "";
-    let copied = 0;
-    const padding = StringPrototypeIndexOf(text2, "=");
-    const end = padding === -1 ? text2.length : padding;
-    for (let i = 0; i < end; i++) {
-      const unit = StringPrototypeCharCodeAt(text2, i);
-      if (unit !== 43 && unit !== 47) continue;
-      out += StringPrototypeSlice(text2, copied, i) + (unit === 43 ? "-" : "_");
-      copied = i + 1;
+  __name(isBytes, "isBytes");
+  function isAnyArrayBuffer(value) {
+    return isArrayBuffer(value) || isSharedArrayBuffer(value);
+  }
+  __name(isAnyArrayBuffer, "isAnyArrayBuffer");
+  var BYTES = "an instance of Buffer or Uint8Array";
+  function checkBytes(value, name) {
+    if (!isBytes(value)) throw wrongType(name, BYTES, value);
+  }
+  __name(checkBytes, "checkBytes");
+  function adopt(bytes) {
+    return new FastBuffer(
+      TypedArrayPrototypeGetBuffer(bytes),
+      TypedArrayPrototypeGetByteOffset(bytes),
+      TypedArrayPrototypeGetLength(bytes)
+    );
+  }
+  __name(adopt, "adopt");
+  function fromText(text2, name) {
+    if (typeof name !== "string" || name === "") return adopt(utf8.bytes(text2));
+    return adopt(requireEncoding(name).bytes(text2));
+  }
+  __name(fromText, "fromText");
+  function fromArrayLike(source) {
+    const { length } = source;
+    if (!(length > 0)) return new FastBuffer(0);
+    const buffer = new FastBuffer(length);
+    TypedArrayPrototypeSet(buffer, source);
+    return buffer;
+  }
+  __name(fromArrayLike, "fromArrayLike");
+  function fromArrayBuffer(source, offset, length) {
+    offset = offset === void 0 ? 0 : +offset || 0;
+    const size = isArrayBuffer(source) ? ArrayBufferPrototypeGetByteLength(source) : SharedArrayBufferPrototypeGetByteLength(source);
+    const most = size - offset;
+    if (most < 0) throw outOfBounds("offset");
+    if (length === void 0) return new FastBuffer(source, offset, most);
+    length = +length;
+    if (!(length > 0)) length = 0;
+    if (length > most) throw outOfBounds("length");
+    return new FastBuffer(source, offset, length);
+  }
+  __name(fromArrayBuffer, "fromArrayBuffer");
+  function fromObject(source) {
+    if (source.length !== void 0 || isAnyArrayBuffer(source.buffer)) {
+      return typeof source.length === "number" ? fromArrayLike(source) : new FastBuffer(0);
     }
-    return out + StringPrototypeSlice(text2, copied, end);
+    return source.type === "Buffer" && ArrayIsArray(source.data) ? fromArrayLike(source.data) : void 0;
   }
-  __name(toBase64url, "toBase64url");
+  __name(fromObject, "fromObject");
+  var { from } = {
+    from(value, encodingOrOffset, length) {
+      if (typeof value === "string") return fromText(value, encodingOrOffset);
+      if (TypedArrayPrototypeGetToStringTag(value) !== void 0) return adopt(new Uint8Array2(value));
+      if (typeof value === "object" && value !== null) {
+        if (isAnyArrayBuffer(value)) return fromArrayBuffer(value, encodingOrOffset, length);
+        const plain = value.valueOf && value.valueOf();
+        if (plain !== void 0 && plain !== null && plain !== value) {
+          if (typeof plain === "string" || typeof plain === "object") return from(plain, encodingOrOffset, length);
+        }
+        const made = fromObject(value);
+        if (made !== void 0) return made;
+        if (typeof value[SymbolToPrimitive] === "function") {
+          const primitive = value[SymbolToPrimitive]("string");
+          if (typeof primitive === "string") return fromText(primitive, encodingOrOffset);
+        }
+      }
+      const expected = "of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object";
+      throw wrongType("first argument", expected, value);
+    }
+  };
+  var { alloc } = {
+    alloc(size, value, encoding) {
+      checkNumber(size, "size", 0, maxLength);
+      const buffer = new FastBuffer(size);
+      return value !== void 0 && value !== 0 && size > 0 ? fill(buffer, value, 0, lengthOf(buffer), encoding) : buffer;
+    }
+  };
+  function uninitialised(size) {
+    checkNumber(size, "size", 0, maxLength);
+    return new FastBuffer(size);
+  }
+  __name(uninitialised, "uninitialised");
+  var statics = {
+    poolSize: 8192,
+    from,
+    copyBytesFrom(view, offset, length) {
+      if (TypedArrayPrototypeGetToStringTag(view) === void 0) throw wrongType("view", "an instance of TypedArray", view);
+      const count = lengthOf(view);
+      if (count === 0) return new FastBuffer(0);
+      let end = count;
+      if (offset === void 0) offset = 0;
+      else checkInteger(offset, "offset", 0, MAX_SAFE_INTEGER);
+      if (offset >= count) return new FastBuffer(0);
+      if (length !== void 0) {
+        checkInteger(length, "length", 0, MAX_SAFE_INTEGER);
+        end = offset + length < count ? offset + length : count;
+      }
+      if (offset >= end) return new FastBuffer(0);
+      const width = TypedArrayPrototypeGetByteLength(view) / count;
+      return adopt(new Uint8Array2(viewOf(view, offset * width, end * width)));
+    },
+    of(...items) {
+      const buffer = new FastBuffer(items.length);
+      for (let i = 0; i < items.length; i++) buffer[i] = items[i];
+      return buffer;
+    },
+    alloc,
+    allocUnsafe(size) {
+      return uninitialised(size);
+    },
+    allocUnsafeSlow(size) {
+      return uninitialised(size);
+    },
+    isBuffer(value) {
+      return value instanceof Buffer2;
+    },
+    compare(buf1, buf2) {
+      checkBytes(buf1, "buf1");
+      checkBytes(buf2, "buf2");
+      return compareBytes(buf1, buf2);
+    },
+    isEncoding(encoding) {
+      return typeof encoding === "string" && encodingOf2(encoding) !== void 0;
+    },
+    concat(list, length) {
+      if (!ArrayIsArray(list)) throw wrongType("list", "an instance of Array", list);
+      const count = list.length;
+      if (count === 0) return new FastBuffer(0);
+      if (length === void 0) {
+        length = 0;
+        for (let i = 0; i < count; i++) length += (isBytes(list[i]) ? lengthOf(list[i]) : list[i].length) || 0;
+      } else {
+        checkInteger(length, "length", 0, MAX_SAFE_INTEGER);
+      }
+      const whole2 = uninitialised(length);
+      let at = 0;
+      for (let i = 0; i < count; i++) {
+        const part = list[i];
+        checkBytes(part, "list[" + i + "]");
+        const size = lengthOf(part);
+        const room = length - at;
+        TypedArrayPrototypeSet(whole2, size > room ? viewOf(part, 0, room) : part, at);
+        at += size > room ? room : size;
+      }
+      return whole2;
+    },
+    byteLength(text2, encoding) {
+      if (typeof text2 !== "string") {
+        if (ArrayBufferIsView(text2) || isAnyArrayBuffer(text2)) return text2.byteLength;
+        throw wrongType("string", "of type string or an instance of Buffer or ArrayBuffer", text2);
+      }
+      if (text2 === "") return 0;
+      return (encoding ? encodingOf2(encoding) ?? utf8 : utf8).length(text2);
+    }
+  };
+  function compareBytes(a, b) {
+    const first = lengthOf(a);
+    const second = lengthOf(b);
+    const shorter = first < second ? first : second;
+    for (let i = 0; i < shorter; i++) if (a[i] !== b[i]) return a[i] < b[i] ? -1 : 1;
+    return first < second ? -1 : first > second ? 1 : 0;
+  }
+  __name(compareBytes, "compareBytes");
+  function equalAt(bytes, at, part, size) {
+    for (let i = 0; i < size; i++) if (bytes[at + i] !== part[i]) return false;
+    return true;
+  }
+  __name(equalAt, "equalAt");
+  function searchStart(length, offset, size, isForward) {
+    if (offset < 0) {
+      if (offset + length >= 0) return offset + length;
+      return isForward || size === 0 ? 0 : -1;
+    }
+    if (offset + size <= length) return offset;
+    if (size === 0) return length;
+    return isForward ? -1 : length - 1;
+  }
+  __name(searchStart, "searchStart");
+  function search(bytes, part, offset, length, step, isForward) {
+    const size = lengthOf(part);
+    const start3 = searchStart(length, offset, size, isForward);
+    if (size === 0) return start3;
+    if (length === 0 || start3 < 0 || size > length || isForward && start3 + size > length) return -1;
+    if (step === 2) return searchUnits(bytes, part, start3, length, isForward);
+    const last = length - size;
+    let at = isForward || start3 < last ? start3 : last;
+    for (; ; ) {
+      at = isForward ? TypedArrayPrototypeIndexOf(bytes, part[0], at) : TypedArrayPrototypeLastIndexOf(bytes, part[0], at);
+      if (at === -1 || at > last) return -1;
+      if (equalAt(bytes, at, part, size)) return at;
+      at += isForward ? 1 : -1;
+      if (at < 0) return -1;
+    }
+  }
+  __name(search, "search");
+  function searchUnits(bytes, part, start3, length, isForward) {
+    const size = lengthOf(part);
+    const whole2 = size - size % 2;
+    if (whole2 < 2) return -1;
+    const last = length - length % 2 - whole2;
+    let at = start3 - start3 % 2;
+    if (!isForward && at > last) at = last;
+    for (; at >= 0 && at <= last; at += isForward ? 2 : -2) if (equalAt(bytes, at, part, whole2)) return at;
+    return -1;
+  }
+  __name(searchUnits, "searchUnits");
+  function indexOf(buffer, value, offset, encoding, isForward) {
+    checkBytes(buffer, "buffer");
+    if (typeof offset === "string") {
+      encoding = offset;
+      offset = void 0;
+    } else if (offset > 2147483647) {
+      offset = 2147483647;
+    } else if (offset < -2147483648) {
+      offset = -2147483648;
+    }
+    offset = +offset;
+    const length = lengthOf(buffer);
+    if (offset !== offset) offset = isForward ? 0 : length;
+    offset -= offset % 1;
+    if (typeof value === "number") {
+      const start3 = searchStart(length, offset, 1, isForward);
+      if (start3 < 0 || length === 0) return -1;
+      const byte = value & 255;
+      return isForward ? TypedArrayPrototypeIndexOf(buffer, byte, start3) : TypedArrayPrototypeLastIndexOf(buffer, byte, start3);
+    }
+    const known = encoding === void 0 ? utf8 : encodingOf2(encoding);
+    if (typeof value === "string") {
+      if (known === void 0) throw unknownEncoding(encoding);
+      if (known === ucs2) return search(buffer, known.bytes(value), offset, length - length % 2, 2, isForward);
+      return search(buffer, known.bytes(value), offset, length, 1, isForward);
+    }
+    if (!isBytes(value)) throw wrongType("value", "one of type number or string or " + BYTES, value);
+    return search(buffer, value, offset, length, known === ucs2 ? 2 : 1, isForward);
+  }
+  __name(indexOf, "indexOf");
+  function fill(buffer, value, offset, end, encoding) {
+    const length = lengthOf(buffer);
+    if (typeof value === "string") {
+      if (offset === void 0 || typeof offset === "string") {
+        encoding = offset;
+        offset = 0;
+        end = length;
+      } else if (typeof end === "string") {
+        encoding = end;
+        end = length;
+      }
+      if (encoding === void 0 || encoding === null || encoding === "") {
+        encoding = utf8;
+      } else {
+        if (typeof encoding !== "string") throw wrongType("encoding", "of type string", encoding);
+        encoding = requireEncoding(encoding);
+      }
+      if (value === "") {
+        value = 0;
+      } else if (value.length === 1 && (encoding === utf8 || encoding.name === "latin1")) {
+        const unit = StringPrototypeCharCodeAt(value, 0);
+        if (unit < 128 || encoding !== utf8) value = unit;
+      }
+    }
+    if (offset === void 0) {
+      offset = 0;
+      end = length;
+    } else {
+      checkInteger(offset, "offset", 0, MAX_SAFE_INTEGER);
+      if (end === void 0) end = length;
+      else checkInteger(end, "end", 0, length);
+      if (offset >= end) return buffer;
+    }
+    if (typeof value === "string") return fillBytes(buffer, encoding.bytes(value), offset, end, value);
+    if (ArrayBufferIsView(value)) return fillBytes(buffer, bytesOf(value, "The value"), offset, end, value);
+    TypedArrayPrototypeFill(buffer, typeof value === "number" ? value : value & 255, offset, end);
+    return buffer;
+  }
+  __name(fill, "fill");
+  function fillBytes(buffer, bytes, offset, end, value) {
+    const size = lengthOf(bytes);
+    if (offset >= end) return buffer;
+    if (size === 0) {
+      throw coded(TypeError2, "ERR_INVALID_ARG_VALUE", "The argument 'value' is invalid. Received " + inspect(value, 0, 128));
+    }
+    const room = end - offset;
+    TypedArrayPrototypeSet(buffer, size > room ? viewOf(bytes, 0, room) : bytes, offset);
+    for (let done = size; done < room; done *= 2) {
+      TypedArrayPrototypeCopyWithin(buffer, offset + done, offset, offset + (room - done < done ? room - done : done));
+    }
+    return buffer;
+  }
+  __name(fillBytes, "fillBytes");
+  function writeText(buffer, encoding, text2, offset, room) {
+    if (typeof text2 !== "string") throw coded(TypeError2, "ERR_INVALID_ARG_TYPE", "argument must be a string");
+    if (room <= 0) return 0;
+    const bytes = encoding.bytes(text2);
+    const size = wholeLength(encoding, bytes, room);
+    TypedArrayPrototypeSet(buffer, size < lengthOf(bytes) ? viewOf(bytes, 0, size) : bytes, offset);
+    return size;
+  }
+  __name(writeText, "writeText");
+  function write2(buffer, text2, offset, length, encoding) {
+    const size = lengthOf(buffer);
+    if (offset === void 0) return writeText(buffer, utf8, text2, 0, size);
+    if (length === void 0 && typeof offset === "string") {
+      encoding = offset;
+      length = size;
+      offset = 0;
+    } else {
+      checkInteger(offset, "offset", 0, size);
+      const room = size - offset;
+      if (length === void 0) {
+        length = room;
+      } else if (typeof length === "string") {
+        encoding = length;
+        length = room;
+      } else {
+        checkInteger(length, "length", 0, size);
+        if (length > room) length = room;
+      }
+    }
+    return writeText(buffer, encoding ? requireEncoding(encoding) : utf8, text2, offset, length);
+  }
+  __name(write2, "write");
+  function integerOf(value) {
+    const number = +value;
+    if (!(number >= -MAX_SAFE_INTEGER && number <= MAX_SAFE_INTEGER)) return 0;
+    const fraction = number % 1;
+    return fraction < 0 ? number - fraction - 1 : number - fraction;
+  }
+  __name(integerOf, "integerOf");
+  function within(offset, length) {
+    offset = +offset;
+    if (offset !== offset) return 0;
+    if (offset >= length) return length;
+    if (offset <= -length) return 0;
+    offset -= offset % 1;
+    return offset < 0 ? offset + length : offset;
+  }
+  __name(within, "within");
+  function subarray(buffer, start3, end) {
+    const length = lengthOf(buffer);
+    const first = within(start3, length);
+    const last = end === void 0 ? length : within(end, length);
+    return new FastBuffer(
+      TypedArrayPrototypeGetBuffer(buffer),
+      TypedArrayPrototypeGetByteOffset(buffer) + first,
+      last > first ? last - first : 0
+    );
+  }
+  __name(subarray, "subarray");
+  function indexArgument(value, fallback3) {
+    if (value === void 0) return fallback3;
+    const index = +value;
+    if (index !== index) return 0;
+    if (index < 0) throw coded(RangeError, "ERR_OUT_OF_RANGE", "Index out of range");
+    return index === Infinity ? index : index - index % 1;
+  }
+  __name(indexArgument, "indexArgument");
+  function textOfSlice(buffer, encoding, start3, end) {
+    checkBytes(buffer, "buffer");
+    const length = lengthOf(buffer);
+    start3 = indexArgument(start3, 0);
+    end = indexArgument(end, length);
+    if (end < start3) end = start3;
+    if (end > length) throw coded(RangeError, "ERR_OUT_OF_RANGE", "Index out of range");
+    return start3 === end ? "" : encoding.text(viewOf(buffer, start3, end));
+  }
+  __name(textOfSlice, "textOfSlice");
+  function writeSlice(buffer, encoding, text2, offset, length) {
+    checkBytes(buffer, "buffer");
+    if (typeof text2 !== "string") throw coded(TypeError2, "ERR_INVALID_ARG_TYPE", "argument must be a string");
+    const size = lengthOf(buffer);
+    offset = indexArgument(offset, 0);
+    if (offset > size) throw outOfBounds("offset");
+    length = indexArgument(length, size - offset);
+    return writeText(buffer, encoding, text2, offset, length < size - offset ? length : size - offset);
+  }
+  __name(writeSlice, "writeSlice");
+  function textOffset(value) {
+    return value | 0;
+  }
+  __name(textOffset, "textOffset");
+  function swap(buffer, size) {
+    const length = lengthOf(buffer);
+    if (length % size !== 0) {
+      throw coded(RangeError, "ERR_INVALID_BUFFER_SIZE", "Buffer size must be a multiple of " + size * 8 + "-bits");
+    }
+    for (let start3 = 0; start3 < length; start3 += size) {
+      for (let i = 0; i < size / 2; i++) {
+        const byte = buffer[start3 + i];
+        buffer[start3 + i] = buffer[start3 + size - 1 - i];
+        buffer[start3 + size - 1 - i] = byte;
+      }
+    }
+    return buffer;
+  }
+  __name(swap, "swap");
+  var methods = {
+    copy(target, targetStart, sourceStart, sourceEnd) {
+      checkBytes(this, "source");
+      checkBytes(target, "target");
+      const size = lengthOf(this);
+      const room = lengthOf(target);
+      targetStart = targetStart === void 0 ? 0 : integerOf(targetStart);
+      if (targetStart < 0) throw outOfRange("targetStart", ">= 0", targetStart);
+      sourceStart = sourceStart === void 0 ? 0 : integerOf(sourceStart);
+      if (sourceStart < 0 || sourceStart > size) throw outOfRange("sourceStart", ">= 0 && <= " + size, sourceStart);
+      sourceEnd = sourceEnd === void 0 ? size : integerOf(sourceEnd);
+      if (sourceEnd < 0) throw outOfRange("sourceEnd", ">= 0", sourceEnd);
+      if (targetStart >= room || sourceStart >= sourceEnd) return 0;
+      let count = (sourceEnd < size ? sourceEnd : size) - sourceStart;
+      if (count > room - targetStart) count = room - targetStart;
+      TypedArrayPrototypeSet(target, viewOf(this, sourceStart, sourceStart + count), targetStart);
+      return count;
+    },
+    toString(encoding, start3, end) {
+      const length = lengthOf(this);
+      if (arguments.length === 0) return length === 0 ? "" : utf8.text(this);
+      if (start3 <= 0) start3 = 0;
+      else if (start3 >= length) return "";
+      else start3 = textOffset(start3);
+      end = end === void 0 || end > length ? length : textOffset(end);
+      if (end <= start3) return "";
+      return (encoding === void 0 ? utf8 : requireEncoding(encoding)).text(viewOf(this, start3, end));
+    },
+    equals(otherBuffer) {
+      checkBytes(otherBuffer, "otherBuffer");
+      if (this === otherBuffer) return true;
+      const size = lengthOf(this);
+      return size === lengthOf(otherBuffer) && equalAt(this, 0, otherBuffer, size);
+    },
+    inspect() {
+      return lengthOf(this) === 0 ? "<Buffer >" : "<Buffer " + showBytes(this, 50) + ">";
+    },
+    compare(target, targetStart, targetEnd, sourceStart, sourceEnd) {
+      checkBytes(target, "target");
+      if (arguments.length === 1) return compareBytes(this, target);
+      if (targetStart === void 0) targetStart = 0;
+      else checkInteger(targetStart, "targetStart", 0, MAX_SAFE_INTEGER);
+      if (targetEnd === void 0) targetEnd = lengthOf(target);
+      else checkInteger(targetEnd, "targetEnd", 0, lengthOf(target));
+      if (sourceStart === void 0) sourceStart = 0;
+      else checkInteger(sourceStart, "sourceStart", 0, MAX_SAFE_INTEGER);
+      if (sourceEnd === void 0) sourceEnd = lengthOf(this);
+      else checkInteger(sourceEnd, "sourceEnd", 0, lengthOf(this));
+      if (sourceStart >= sourceEnd) return targetStart >= targetEnd ? 0 : -1;
+      if (targetStart >= targetEnd) return 1;
+      return compareBytes(viewOf(this, sourceStart, sourceEnd), viewOf(target, targetStart, targetEnd));
+    },
+    indexOf(value, byteOffset, encoding) {
+      return indexOf(this, value, byteOffset, encoding, true);
+    },
+    lastIndexOf(value, byteOffset, encoding) {
+      return indexOf(this, value, byteOffset, encoding, false);
+    },
+    includes(value, byteOffset, encoding) {
+      return indexOf(this, value, byteOffset, encoding, true) !== -1;
+    },
+    fill(value, offset, end, encoding) {
+      return fill(this, value, offset, end, encoding);
+    },
+    write(string, offset, length, encoding) {
+      return write2(this, string, offset, length, encoding);
+    },
+    toJSON() {
+      const data = [];
+      const length = lengthOf(this);
+      for (let i = 0; i < length; i++) ArrayPrototypePush(data, this[i]);
+      return { type: "Buffer", data };
+    },
+    subarray(start3, end) {
+      return subarray(this, start3, end);
+    },
+    slice(start3, end) {
+      return subarray(this, start3, end);
+    },
+    swap16() {
+      return swap(this, 2);
+    },
+    swap32() {
+      return swap(this, 4);
+    },
+    swap64() {
+      return swap(this, 8);
+    }
+  };
+  function define(name, value) {
+    ObjectDefineProperty(prototype, name, {
+      __proto__: null,
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true
+    });
+  }
+  __name(define, "define");
+  function named(method, name) {
+    return ObjectDefineProperty(method, "name", { __proto__: null, value: name });
+  }
+  __name(named, "named");
+  defineNumbers((name, method) => define(name, method.name === "read" || method.name === "write" ? named(method, name) : method));
+  var encodingNames = ObjectKeys(encodings);
+  for (let i = 0; i < encodingNames.length; i++) {
+    const name = encodingNames[i];
+    const encoding = encodings[name];
+    const { slice: slice2, put: put2 } = {
+      slice(start3, end) {
+        return textOfSlice(this, encoding, start3, end);
+      },
+      put(string, offset, length) {
+        return writeSlice(this, encoding, string, offset, length);
+      }
+    };
+    define(name + "Slice", named(slice2, name + "Slice"));
+    define(name + "Write", named(put2, name + "Write"));
+  }
+  var methodNames = ObjectKeys(methods);
+  for (let i = 0; i < methodNames.length; i++) define(methodNames[i], methods[methodNames[i]]);
+  define("toLocaleString", methods.toString);
+  ObjectDefineProperty(prototype, inspectCustom, {
+    __proto__: null,
+    value: methods.inspect,
+    writable: true,
+    enumerable: false,
+    configurable: true
+  });
+  ObjectDefineProperty(prototype, "parent", {
+    __proto__: null,
+    get() {
+      return this instanceof Buffer2 ? TypedArrayPrototypeGetBuffer(this) : void 0;
+    },
+    enumerable: true
+  });
+  ObjectDefineProperty(prototype, "offset", {
+    __proto__: null,
+    get() {
+      return this instanceof Buffer2 ? TypedArrayPrototypeGetByteOffset(this) : void 0;
+    },
+    enumerable: true
+  });
+  var staticNames = ObjectKeys(statics);
+  for (let i = 0; i < staticNames.length; i++) {
+    ObjectDefineProperty(Buffer2, staticNames[i], {
+      __proto__: null,
+      value: statics[staticNames[i]],
+      writable: true,
+      enumerable: true,
+      configurable: true
+    });
+  }
+  ObjectDefineProperty(Buffer2, SymbolSpecies, { __proto__: null, get: /* @__PURE__ */ __name(() => FastBuffer, "get"), configurable: true });
+  function bytesOfInput(input) {
+    if (TypedArrayPrototypeGetToStringTag(input) === void 0 && !isAnyArrayBuffer(input)) {
+      throw wrongType("input", "an instance of ArrayBuffer, Buffer, or TypedArray", input);
+    }
+    return bytesOf(input, "The input");
+  }
+  __name(bytesOfInput, "bytesOfInput");
+  var functions = {
+    isUtf8(input) {
+      return decodeUtf8(bytesOfInput(input), true) !== void 0;
+    },
+    isAscii(input) {
+      const bytes = bytesOfInput(input);
+      const length = lengthOf(bytes);
+      for (let i = 0; i < length; i++) if (bytes[i] > 127) return false;
+      return true;
+    },
+    transcode(source, fromEncoding, toEncoding) {
+      checkBytes(source, "source");
+      if (lengthOf(source) === 0) return new FastBuffer(0);
+      const bytes = transcoded(source, fromEncoding, toEncoding);
+      if (bytes !== void 0 && bytes !== null) return adopt(bytes);
+      const code = bytes === null ? "U_INVALID_CHAR_FOUND" : "U_ILLEGAL_ARGUMENT_ERROR";
+      throw coded(Error2, code, "Unable to transcode Buffer [" + code + "]");
+    }
+  };
+  var functionNames = ObjectKeys(functions);
+  for (let i = 0; i < functionNames.length; i++) {
+    ObjectDefineProperty(Buffer2, functionNames[i], {
+      __proto__: null,
+      value: functions[functionNames[i]],
+      writable: true,
+      enumerable: false,
+      configurable: true
+    });
+  }
 
   // src/clone.js
   require_web_structured_clone();
@@ -7213,6 +6002,7 @@
   var paramsOfUrl;
   var refreshParams;
   var serializeParams;
+  var entriesOf;
   var URLSearchParams = class _URLSearchParams {
     static {
       __name(this, "URLSearchParams");
@@ -7221,19 +6011,20 @@
     #list = [];
     #onChange = void 0;
     static {
-      paramsOfUrl = /* @__PURE__ */ __name((search, onChange) => {
-        const params = new _URLSearchParams(search);
+      paramsOfUrl = /* @__PURE__ */ __name((search2, onChange) => {
+        const params = new _URLSearchParams(search2);
         params.#onChange = onChange;
         return params;
       }, "paramsOfUrl");
-      refreshParams = /* @__PURE__ */ __name((params, search) => {
-        params.#list = parseSearch(search);
+      refreshParams = /* @__PURE__ */ __name((params, search2) => {
+        params.#list = parseSearch(search2);
       }, "refreshParams");
       serializeParams = /* @__PURE__ */ __name((value) => #list in value ? nativeFormSerialize(value.#list) : void 0, "serializeParams");
     }
     constructor(init = "") {
       if (typeof init === "object" && init !== null || typeof init === "function") {
-        this.#list = #list in init ? copyList(init.#list) : listOfObject(init);
+        const isPlain = #list in init && init[SymbolIterator] === entriesOf;
+        this.#list = isPlain ? copyList(init.#list) : listOfObject(init);
       } else {
         this.#list = parseSearch(toUSVString(init));
       }
@@ -7346,11 +6137,11 @@
     toString() {
       return nativeFormSerialize(this.#list);
     }
-    [inspectCustom](depth, options, inspect4) {
+    [inspectCustom](depth, options, inspect3) {
       const list = this.#list;
       let text2 = "";
       for (let i = 0; i < list.length; i += 2) {
-        text2 += (i > 0 ? ", " : "") + inspect4(list[i], options) + " => " + inspect4(list[i + 1], options);
+        text2 += (i > 0 ? ", " : "") + inspect3(list[i], options) + " => " + inspect3(list[i + 1], options);
       }
       return text2 === "" ? "URLSearchParams {}" : "URLSearchParams { " + text2 + " }";
     }
@@ -7385,8 +6176,8 @@
   ObjectSetPrototypeOf(ParamsIterator.prototype, IteratorPrototype);
   delete ParamsIterator.prototype.constructor;
   shapeClass(ParamsIterator, "URLSearchParams Iterator", ["next"]);
-  function parseSearch(search) {
-    return nativeFormParse(StringPrototypeStartsWith(search, "?") ? StringPrototypeSlice(search, 1) : search);
+  function parseSearch(search2) {
+    return nativeFormParse(StringPrototypeStartsWith(search2, "?") ? StringPrototypeSlice(search2, 1) : search2);
   }
   __name(parseSearch, "parseSearch");
   function copyList(list) {
@@ -7427,12 +6218,12 @@
   function listOfRecord(init) {
     const list = [];
     const places = new Map2();
-    const keys3 = ReflectOwnKeys(init);
-    for (let i = 0; i < keys3.length; i++) {
-      const descriptor = ObjectGetOwnPropertyDescriptor(init, keys3[i]);
+    const keys2 = ReflectOwnKeys(init);
+    for (let i = 0; i < keys2.length; i++) {
+      const descriptor = ObjectGetOwnPropertyDescriptor(init, keys2[i]);
       if (descriptor === void 0 || !descriptor.enumerable) continue;
-      const name = toUSVString(keys3[i]);
-      const value = toUSVString(init[keys3[i]]);
+      const name = toUSVString(keys2[i]);
+      const value = toUSVString(init[keys2[i]]);
       const place2 = MapPrototypeGet(places, name);
       if (place2 !== void 0) {
         list[place2] = value;
@@ -7549,7 +6340,7 @@
     toJSON() {
       return this.#parts[HREF];
     }
-    [inspectCustom](depth, options, inspect4) {
+    [inspectCustom](depth, options, inspect3) {
       const parts = this.#parts;
       const shown = {
         href: parts[HREF],
@@ -7565,7 +6356,7 @@
         searchParams: this.searchParams,
         hash: parts[HASH]
       };
-      return "URL " + inspect4(shown, options);
+      return "URL " + inspect3(shown, options);
     }
     #set(part, value) {
       const parts = nativeUrlSet(this.#parts[HREF], part, value);
@@ -7589,6 +6380,7 @@
     return serializeParams(value);
   }
   __name(searchParamsText, "searchParamsText");
+  entriesOf = URLSearchParams.prototype.entries;
   shapeClass(URLSearchParams, "URLSearchParams", [
     "size",
     "append",
@@ -7606,7 +6398,7 @@
   ]);
   ObjectDefineProperty(URLSearchParams.prototype, SymbolIterator, {
     __proto__: null,
-    value: URLSearchParams.prototype.entries,
+    value: entriesOf,
     writable: true,
     enumerable: false,
     configurable: true
@@ -7631,9 +6423,9 @@
   // cell/classify.js
   var { isArray } = Array;
   var toNumber = Number;
-  var { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, keys: keys2 } = Object;
+  var { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, keys } = Object;
   var uncurry = Function.prototype.bind.bind(Function.prototype.call);
-  var getter2 = /* @__PURE__ */ __name((prototype, name) => uncurry(getOwnPropertyDescriptor(prototype, name).get), "getter");
+  var getter2 = /* @__PURE__ */ __name((prototype2, name) => uncurry(getOwnPropertyDescriptor(prototype2, name).get), "getter");
   var mapForEach = uncurry(Map.prototype.forEach);
   var setForEach = uncurry(Set.prototype.forEach);
   var bigintText = uncurry(BigInt.prototype.toString);
@@ -7663,8 +6455,8 @@
     }],
     [Error.prototype, (value) => {
       const plain = { name: "" + value.name, message: "" + value.message };
-      const own2 = keys2(value);
-      for (let index = 0; index < own2.length; index++) define(plain, own2[index], value[own2[index]]);
+      const own2 = keys(value);
+      for (let index = 0; index < own2.length; index++) define2(plain, own2[index], value[own2[index]]);
       return [plain, "the Error became an object with its name and message"];
     }],
     [typedArrayPrototype, (value) => [value, "the typed array became an array of its elements", typedArrayLength(value)]],
@@ -7697,17 +6489,17 @@
         return bigint(value);
     }
     if (isArray(value)) return [value, void 0, toNumber(value.length)];
-    let prototype = getPrototypeOf(value);
-    for (let depth = 0; prototype !== null && depth < 16; depth++) {
+    let prototype2 = getPrototypeOf(value);
+    for (let depth = 0; prototype2 !== null && depth < 16; depth++) {
       for (let index = 0; index < kinds2.length; index++) {
-        if (kinds2[index][0] !== prototype) continue;
+        if (kinds2[index][0] !== prototype2) continue;
         try {
           return kinds2[index][1](value);
         } catch {
           return void 0;
         }
       }
-      prototype = getPrototypeOf(prototype);
+      prototype2 = getPrototypeOf(prototype2);
     }
     return void 0;
   }
@@ -7719,16 +6511,17 @@
   }
   __name(bigint, "bigint");
   function put(array, value) {
-    define(array, array.length, value);
+    define2(array, array.length, value);
   }
   __name(put, "put");
-  function define(object, key, value) {
+  function define2(object, key, value) {
     defineProperty(object, key, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
   }
-  __name(define, "define");
+  __name(define2, "define");
 
   // cell/errors.js
   var { captureStackTrace } = Error;
+  var ObjectConstructor = Object;
   var StringConstructor = String;
   var { defineProperty: defineProperty2, getOwnPropertyDescriptor: getOwnPropertyDescriptor2, getPrototypeOf: getPrototypeOf2 } = Object;
   var { stringify } = JSON;
@@ -7740,6 +6533,7 @@
   var errorPrototype = Error.prototype;
   var referenceErrorPrototype = ReferenceError.prototype;
   var TEXT_UNITS = 65536;
+  var PROTOTYPES = 64;
   var PRELUDE = "toolcell:prelude";
   var NOT_DEFINED = " is not defined";
   var NOT_LOADED = "could not load module ";
@@ -7846,13 +6640,13 @@
   function constructorFrames(error, frames) {
     let count = 0;
     try {
-      let prototype = getPrototypeOf2(error);
-      while (count < frames.length && prototype !== null && prototype !== errorPrototype) {
+      let prototype2 = getPrototypeOf2(error);
+      while (count < frames.length && prototype2 !== null && prototype2 !== errorPrototype) {
         const name = frames[count].getFunctionName();
-        const constructor = getOwnPropertyDescriptor2(prototype, "constructor")?.value;
+        const constructor = getOwnPropertyDescriptor2(prototype2, "constructor")?.value;
         if (typeof constructor !== "function" || !name || constructor.name !== name) break;
         count++;
-        prototype = getPrototypeOf2(prototype);
+        prototype2 = getPrototypeOf2(prototype2);
       }
     } catch {
       return 0;
@@ -7872,24 +6666,60 @@
     defineProperty2(error, "message", { __proto__: null, value, writable: true, configurable: true });
   }
   __name(explain, "explain");
-  function inspect3(thrown) {
+  function inspect2(thrown) {
     if ((typeof thrown !== "object" || thrown === null) && typeof thrown !== "function") {
       return ["Error", text(thrown), ""];
     }
-    const name = nameOf2(thrown);
+    const name = nameOf3(thrown);
     const message = read(thrown, "message") ?? describe(thrown);
     return [name, message, read(thrown, "stack") ?? ""];
   }
-  __name(inspect3, "inspect");
-  function nameOf2(object) {
+  __name(inspect2, "inspect");
+  function nameOf3(object) {
+    const name = namedBy(object);
+    if (typeof object === "function" || isError2(object)) return name ?? "Error";
+    if (name !== void 0 && read(object, "message") !== void 0) return name;
+    return classOf2(object) ?? name ?? "Error";
+  }
+  __name(nameOf3, "nameOf");
+  function namedBy(object) {
     try {
       const { name } = object;
-      return typeof name === "string" && name !== "" ? text(name) : "Error";
+      return typeof name === "string" && name !== "" ? text(name) : void 0;
     } catch {
-      return "Error";
+      return void 0;
     }
   }
-  __name(nameOf2, "nameOf");
+  __name(namedBy, "namedBy");
+  function isError2(object) {
+    try {
+      let prototype2 = getPrototypeOf2(object);
+      for (let depth = 0; prototype2 !== null && depth < PROTOTYPES; depth++) {
+        if (prototype2 === errorPrototype) return true;
+        prototype2 = getPrototypeOf2(prototype2);
+      }
+    } catch {
+    }
+    return false;
+  }
+  __name(isError2, "isError");
+  function classOf2(object) {
+    try {
+      let holder = object;
+      for (let depth = 0; holder !== null && depth < PROTOTYPES; depth++) {
+        const constructor = getOwnPropertyDescriptor2(holder, "constructor");
+        if (constructor !== void 0) {
+          if (typeof constructor.value !== "function" || constructor.value === ObjectConstructor) return void 0;
+          const name = getOwnPropertyDescriptor2(constructor.value, "name")?.value;
+          return typeof name === "string" && name !== "" ? text(name) : void 0;
+        }
+        holder = getPrototypeOf2(holder);
+      }
+    } catch {
+    }
+    return void 0;
+  }
+  __name(classOf2, "classOf");
   function read(object, key) {
     try {
       const value = object[key];
@@ -7928,10 +6758,10 @@
     return native.start(kind, payload, bytes, { place: place2, done, failed });
   }
   __name(start, "start");
-  function cancel(id) {
+  function cancel2(id) {
     native.cancel(id);
   }
-  __name(cancel, "cancel");
+  __name(cancel2, "cancel");
   function release(id) {
     native.release(id);
   }
@@ -7948,12 +6778,12 @@
     }
   }
   __name(settle, "settle");
-  function request(kind, read2, write4, content, a, b, c) {
+  function request(kind, read2, write5, content, a, b, c) {
     const place2 = here(request);
     let payload;
     let bytes;
     try {
-      payload = write4(a, b, c);
+      payload = write5(a, b, c);
       if (content !== void 0) bytes = content(a, b, c);
     } catch (error) {
       return rejected(error);
@@ -7976,7 +6806,7 @@
   }
   __name(malformed, "malformed");
   function misread(error, place2) {
-    if (place2 !== void 0) define2(error, "stack", stackOf(place2));
+    if (place2 !== void 0) define3(error, "stack", stackOf(place2));
     return error;
   }
   __name(misread, "misread");
@@ -7998,21 +6828,21 @@
     if (name === "TypeError") {
       error = new TypeError2(message);
     } else if (EXCEPTIONS[name]) {
-      error = new DOMException2(message, name);
+      error = new DOMException(message, name);
     } else {
       error = new Error2(message);
-      if (name !== "Error") define2(error, "name", name);
+      if (name !== "Error") define3(error, "name", name);
     }
-    if (place2 !== void 0) define2(error, "stack", stackOf(place2));
+    if (place2 !== void 0) define3(error, "stack", stackOf(place2));
     addErrorProperty(error, "code", code);
     addErrorProperty(error, "effects", effects);
     return error;
   }
   __name(failure, "failure");
-  function define2(object, key, value) {
+  function define3(object, key, value) {
     ObjectDefineProperty(object, key, { __proto__: null, value, writable: true, configurable: true });
   }
-  __name(define2, "define");
+  __name(define3, "define");
   function own(answer, key) {
     return typeof answer === "object" && answer !== null && ObjectPrototypeHasOwnProperty(answer, key) ? answer[key] : void 0;
   }
@@ -8026,7 +6856,7 @@
   var READABLE = "readable";
   var CLOSED = "closed";
   var ERRORED = "errored";
-  function createStream(pull, cancel2, highWaterMark = 0, size = void 0) {
+  function createStream(pull, cancel3, highWaterMark = 0, size = void 0) {
     return {
       object: void 0,
       state: READABLE,
@@ -8042,7 +6872,7 @@
       highWaterMark,
       size,
       pull,
-      cancel: cancel2
+      cancel: cancel3
     };
   }
   __name(createStream, "createStream");
@@ -8090,7 +6920,7 @@
     } else {
       const size = stream.size === void 0 ? 1 : Number2(sizeOf(stream, chunk));
       if (!(size >= 0 && size < Infinity)) {
-        const error = new RangeError2("The size of a chunk must be a finite number, zero or more");
+        const error = new RangeError("The size of a chunk must be a finite number, zero or more");
         errorStream(stream, error);
         throw error;
       }
@@ -8153,12 +6983,12 @@
     } else if (stream.state === ERRORED) {
       failed(stream.error);
     } else {
-      const { cancel: cancel2 } = stream;
+      const { cancel: cancel3 } = stream;
       stream.queue = [];
       stream.queued = 0;
       finish(stream);
       try {
-        cancel2(reason, () => done(void 0), failed);
+        cancel3(reason, () => done(void 0), failed);
       } catch (error) {
         failed(error);
       }
@@ -8194,7 +7024,7 @@
       request2.error(stream.error);
     } else if (stream.queue.length > 0) {
       const { chunk, size } = ArrayPrototypeShift(stream.queue);
-      stream.queued = stream.queue.length > 0 ? stream.queued - size : 0;
+      stream.queued = stream.queued - size < 0 ? 0 : stream.queued - size;
       if (stream.closing && stream.queue.length === 0) finish(stream);
       else pullIfNeeded(stream);
       request2.chunk(chunk);
@@ -8247,14 +7077,25 @@
     let readAgain = false;
     const cancelled = [false, false];
     const reasons = [void 0, void 0];
-    const waiting = [];
     const branches = [];
+    let settleCancelled;
+    const cancelledBoth = new Promise2((resolve, reject) => {
+      settleCancelled = { resolve, reject };
+    });
+    PromisePrototypeThen(cancelledBoth, void 0, () => {
+    });
     const both = /* @__PURE__ */ __name((act) => {
       for (let i = 0; i < 2; i++) if (!cancelled[i]) act(branches[i], i);
     }, "both");
-    const settleCancelled = /* @__PURE__ */ __name((error, isError2) => {
-      for (let i = 0; i < waiting.length; i++) isError2 ? waiting[i].failed(error) : waiting[i].done(void 0);
-    }, "settleCancelled");
+    const ended = /* @__PURE__ */ __name(() => {
+      if (!cancelled[0] || !cancelled[1]) settleCancelled.resolve(void 0);
+    }, "ended");
+    const fail = /* @__PURE__ */ __name((error) => {
+      afterThisTask(() => {
+        for (let i = 0; i < 2; i++) errorStream(branches[i], error);
+        ended();
+      });
+    }, "fail");
     const request2 = {
       chunk(chunk) {
         afterThisTask(() => {
@@ -8268,12 +7109,10 @@
       close() {
         reading = false;
         both(closeStream);
-        settleCancelled(void 0, false);
+        ended();
       },
-      error(error) {
+      error() {
         reading = false;
-        both((branch) => errorStream(branch, error));
-        settleCancelled(void 0, false);
       }
     };
     function pull(done) {
@@ -8289,13 +7128,23 @@
     const cancelBranch = /* @__PURE__ */ __name((i) => (reason, done, failed) => {
       cancelled[i] = true;
       reasons[i] = reason;
-      ArrayPrototypePush(waiting, { done, failed });
-      if (!cancelled[1 - i]) return;
-      cancelStream(stream, reasons, () => settleCancelled(void 0, false), (error) => settleCancelled(error, true));
+      if (cancelled[1 - i]) {
+        cancelStream(stream, [reasons[0], reasons[1]], settleCancelled.resolve, settleCancelled.reject);
+      }
+      PromisePrototypeThen(cancelledBoth, done, failed);
     }, "cancelBranch");
-    ArrayPrototypePush(branches, createStream(pull, cancelBranch(0), 1));
-    ArrayPrototypePush(branches, createStream(pull, cancelBranch(1), 1));
-    pullIfNeeded(branches[0]);
+    for (let i = 0; i < 2; i++) {
+      const branch = createStream(pull, cancelBranch(i), 1);
+      branch.started = false;
+      ArrayPrototypePush(branches, branch);
+      afterThisTask(() => {
+        branch.started = true;
+        pullIfNeeded(branch);
+      });
+    }
+    if (stream.state === ERRORED) fail(stream.error);
+    else reader.settle = { resolve() {
+    }, reject: fail };
     return branches;
   }
   __name(teeStream, "teeStream");
@@ -8344,11 +7193,11 @@
       throw new TypeError2("The source of a ReadableStream must be an object");
     }
     if (source.type !== void 0) throw new TypeError2("Byte streams are not available: leave the `type` of the source out");
-    const { size, highWaterMark = 1 } = strategy === void 0 || strategy === null ? {} : strategy;
+    const { highWaterMark = 1, size } = dictionaryOf(strategy, "The strategy of a ReadableStream");
     const mark = Number2(highWaterMark);
-    if (!(mark >= 0)) throw new RangeError2("The highWaterMark must be a number, zero or more");
+    if (!(mark >= 0)) throw new RangeError("The highWaterMark must be a number, zero or more");
     if (size !== void 0 && typeof size !== "function") throw new TypeError2("The size of a strategy must be a function");
-    const cancel2 = methodOf(source, "cancel");
+    const cancel3 = methodOf(source, "cancel");
     const pull = methodOf(source, "pull");
     const start3 = methodOf(source, "start");
     const stream = createStream(void 0, void 0, mark, size);
@@ -8359,8 +7208,8 @@
       else callAsync(pull, source, [controller], done, failed);
     };
     stream.cancel = (reason, done, failed) => {
-      if (cancel2 === void 0) done();
-      else callAsync(cancel2, source, [reason], done, failed);
+      if (cancel3 === void 0) done();
+      else callAsync(cancel3, source, [reason], done, failed);
     };
     stream.begin = () => {
       const started = start3 === void 0 ? void 0 : ReflectApply(start3, source, [controller]);
@@ -8376,6 +7225,74 @@
     return stream;
   }
   __name(streamOfSource, "streamOfSource");
+  var StreamIterator = class {
+    static {
+      __name(this, "StreamIterator");
+    }
+    #reader;
+    #preventCancel;
+    #ongoing = void 0;
+    #finished = false;
+    constructor(reader, preventCancel) {
+      this.#reader = reader;
+      this.#preventCancel = preventCancel;
+    }
+    next() {
+      const steps = /* @__PURE__ */ __name(() => this.#nextStep(), "steps");
+      const ongoing = this.#ongoing;
+      this.#ongoing = ongoing === void 0 ? steps() : PromisePrototypeThen(ongoing, steps, steps);
+      return this.#ongoing;
+    }
+    return(value) {
+      const steps = /* @__PURE__ */ __name(() => this.#returnStep(value), "steps");
+      const ongoing = this.#ongoing;
+      this.#ongoing = ongoing === void 0 ? steps() : PromisePrototypeThen(ongoing, steps, steps);
+      return PromisePrototypeThen(this.#ongoing, () => ({ value, done: true }));
+    }
+    #nextStep() {
+      const reader = this.#reader;
+      if (this.#finished || reader.stream === void 0) return PromiseResolve(Promise2, { value: void 0, done: true });
+      const read2 = new Promise2((resolve, reject) => {
+        readChunk(reader, {
+          chunk: /* @__PURE__ */ __name((value) => resolve({ value, done: false }), "chunk"),
+          close: /* @__PURE__ */ __name(() => {
+            release2(reader);
+            resolve({ value: void 0, done: true });
+          }, "close"),
+          error: /* @__PURE__ */ __name((error) => {
+            release2(reader);
+            reject(error);
+          }, "error")
+        });
+      });
+      return PromisePrototypeThen(
+        read2,
+        (result) => {
+          this.#ongoing = void 0;
+          if (result.done) this.#finished = true;
+          return result;
+        },
+        (error) => {
+          this.#ongoing = void 0;
+          this.#finished = true;
+          throw error;
+        }
+      );
+    }
+    #returnStep(value) {
+      const reader = this.#reader;
+      if (this.#finished || reader.stream === void 0) return PromiseResolve(Promise2, void 0);
+      this.#finished = true;
+      return new Promise2((resolve, reject) => {
+        if (!this.#preventCancel) cancelStream(reader.stream, value, resolve, reject);
+        release2(reader);
+        if (this.#preventCancel) resolve(void 0);
+      });
+    }
+  };
+  ObjectSetPrototypeOf(StreamIterator.prototype, AsyncIteratorPrototype);
+  delete StreamIterator.prototype.constructor;
+  shapeClass(StreamIterator, "ReadableStream AsyncIterator", ["next", "return"]);
   var Controller;
   function makeStreams() {
     class ReadableStreamDefaultController {
@@ -8462,11 +7379,13 @@
         return isLocked(this.#stream);
       }
       getReader(options = void 0) {
-        const stream = this.#stream;
-        if (options !== void 0 && options !== null && options.mode !== void 0) {
-          throw new TypeError2("Readers of byte streams are not available: leave the `mode` out");
+        void this.#stream;
+        const { mode } = dictionaryOf(options, "The options of getReader");
+        if (mode !== void 0) {
+          throw new TypeError2(
+            toText(mode) === "byob" ? "Readers of byte streams are not available: leave the `mode` out" : "The mode of a reader can only be byob"
+          );
         }
-        void stream;
         return new ReadableStreamDefaultReader(this);
       }
       cancel(reason = void 0) {
@@ -8481,82 +7400,15 @@
         return [streamObject(branches[0]), streamObject(branches[1])];
       }
       values(options = void 0) {
-        const preventCancel = options !== void 0 && options !== null && !!options.preventCancel;
-        return new StreamIterator(lock(this.#stream), preventCancel);
+        const stream = this.#stream;
+        const preventCancel = !!dictionaryOf(options, "The options of values").preventCancel;
+        return new StreamIterator(lock(stream), preventCancel);
       }
       [inspectCustom]() {
         const stream = this.#stream;
         return "ReadableStream { locked: " + isLocked(stream) + ", state: '" + stream.state + "' }";
       }
     }
-    class StreamIterator {
-      static {
-        __name(this, "StreamIterator");
-      }
-      #reader;
-      #preventCancel;
-      // Steps follow each other, whatever the tool does.
-      #last = void 0;
-      constructor(reader, preventCancel) {
-        this.#reader = reader;
-        this.#preventCancel = preventCancel;
-      }
-      next() {
-        return this.#after((resolve, reject) => {
-          const reader = this.#reader;
-          if (reader.stream === void 0) {
-            resolve({ value: void 0, done: true });
-            return;
-          }
-          readChunk(reader, {
-            chunk: /* @__PURE__ */ __name((value) => resolve({ value, done: false }), "chunk"),
-            close: /* @__PURE__ */ __name(() => {
-              release2(reader);
-              resolve({ value: void 0, done: true });
-            }, "close"),
-            error: /* @__PURE__ */ __name((error) => {
-              release2(reader);
-              reject(error);
-            }, "error")
-          });
-        });
-      }
-      return(value = void 0) {
-        return this.#after((resolve, reject) => {
-          const reader = this.#reader;
-          const { stream } = reader;
-          const end = /* @__PURE__ */ __name(() => resolve({ value, done: true }), "end");
-          if (stream === void 0) {
-            end();
-          } else if (this.#preventCancel) {
-            release2(reader);
-            end();
-          } else {
-            cancelStream(stream, value, end, reject);
-            release2(reader);
-          }
-        });
-      }
-      #after(step) {
-        const last = this.#last;
-        const promise = new Promise2((resolve, reject) => {
-          const run = /* @__PURE__ */ __name(() => {
-            try {
-              step(resolve, reject);
-            } catch (error) {
-              reject(error);
-            }
-          }, "run");
-          if (last === void 0) run();
-          else PromisePrototypeThen(last, run, run);
-        });
-        this.#last = promise;
-        return promise;
-      }
-    }
-    ObjectSetPrototypeOf(StreamIterator.prototype, AsyncIteratorPrototype);
-    delete StreamIterator.prototype.constructor;
-    shapeClass(StreamIterator, "ReadableStream AsyncIterator", ["next", "return"]);
     shapeClass(ReadableStreamDefaultController, "ReadableStreamDefaultController", [
       "desiredSize",
       "enqueue",
@@ -8867,7 +7719,7 @@
       throw new TypeError2("Headers are made of an object, of pairs of name and value, or of other Headers");
     }
     const list = [];
-    const add = /* @__PURE__ */ __name((name, value) => {
+    const add2 = /* @__PURE__ */ __name((name, value) => {
       const checked = checkedName(name);
       ArrayPrototypePush(list, checked, checkedValue(value, checked));
     }, "add");
@@ -8882,14 +7734,14 @@
           ArrayPrototypePush(parts, part);
         });
         if (parts.length !== 2) throw notAPair2();
-        add(parts[0], parts[1]);
+        add2(parts[0], parts[1]);
       });
       return list;
     }
-    const keys3 = ReflectOwnKeys(init);
-    for (let i = 0; i < keys3.length; i++) {
-      const descriptor = ObjectGetOwnPropertyDescriptor(init, keys3[i]);
-      if (descriptor !== void 0 && descriptor.enumerable) add(keys3[i], init[keys3[i]]);
+    const keys2 = ReflectOwnKeys(init);
+    for (let i = 0; i < keys2.length; i++) {
+      const descriptor = ObjectGetOwnPropertyDescriptor(init, keys2[i]);
+      if (descriptor !== void 0 && descriptor.enumerable) add2(keys2[i], init[keys2[i]]);
     }
     return list;
   }
@@ -8990,14 +7842,14 @@
       values() {
         return this.#iterate("values");
       }
-      [inspectCustom](depth, options, inspect4) {
+      [inspectCustom](depth, options, inspect3) {
         const shown = {};
         const entries = this.#entries();
         for (let i = 0; i < entries.length; i++) {
           const { name, value } = entries[i];
           ObjectDefineProperty(shown, name, { __proto__: null, value, enumerable: true, configurable: true });
         }
-        return "Headers " + inspect4(shown, options);
+        return "Headers " + inspect3(shown, options);
       }
       #change() {
         if (this.#isFixed) throw new TypeError2("These headers cannot be changed: make new ones, new Headers(headers)");
@@ -9082,7 +7934,7 @@
     } : onSignalAbort(signal, (reason) => {
       isOver = true;
       if (id === void 0) abandonBody(body, reason);
-      else cancel(id);
+      else cancel2(id);
       reject(reason);
     });
     const failed = /* @__PURE__ */ __name((error) => {
@@ -9208,7 +8060,7 @@
     }, "fail");
     const end = /* @__PURE__ */ __name(() => {
       forget();
-      if (reading !== void 0) cancel(reading);
+      if (reading !== void 0) cancel2(reading);
       reading = void 0;
       release(id);
     }, "end");
@@ -9238,7 +8090,42 @@
   var constructionKey3 = {};
   var NORMALISED = { __proto__: null, DELETE: true, GET: true, HEAD: true, OPTIONS: true, POST: true, PUT: true };
   var FORBIDDEN = { __proto__: null, CONNECT: true, TRACE: true, TRACK: true };
+  var SIMPLE = { __proto__: null, GET: true, HEAD: true, POST: true };
+  var CACHES = {
+    __proto__: null,
+    default: true,
+    "no-store": true,
+    reload: true,
+    "no-cache": true,
+    "force-cache": true,
+    "only-if-cached": true
+  };
+  var CREDENTIALS = { __proto__: null, omit: true, "same-origin": true, include: true };
+  var DUPLEXES = { __proto__: null, half: true };
+  var MODES = { __proto__: null, navigate: true, "same-origin": true, "no-cors": true, cors: true };
+  var PRIORITIES = { __proto__: null, high: true, low: true, auto: true };
   var REDIRECTS = { __proto__: null, follow: true, error: true, manual: true };
+  var REFERRER_POLICIES = {
+    __proto__: null,
+    "": true,
+    "no-referrer": true,
+    "no-referrer-when-downgrade": true,
+    "same-origin": true,
+    origin: true,
+    "strict-origin": true,
+    "origin-when-cross-origin": true,
+    "strict-origin-when-cross-origin": true,
+    "unsafe-url": true
+  };
+  var NO_OPTIONS = ObjectFreeze({
+    __proto__: null,
+    cache: "default",
+    credentials: "same-origin",
+    keepalive: false,
+    mode: "cors",
+    referrer: "about:client",
+    referrerPolicy: ""
+  });
   function methodOf2(value) {
     const method = toText(value);
     const upper = StringPrototypeToUpperCase(method);
@@ -9255,12 +8142,23 @@
     return href;
   }
   __name(urlOf, "urlOf");
-  function optionsOf(init, what) {
-    if (init === void 0 || init === null) return { __proto__: null };
-    if (typeof init !== "object" && typeof init !== "function") throw new TypeError2(what + " must be an object");
-    return init;
+  function choiceOf(value, choices, name) {
+    if (value === void 0) return void 0;
+    const text2 = toText(value);
+    if (choices[text2]) return text2;
+    let known = "";
+    const names = ObjectKeys(choices);
+    for (let i = 0; i < names.length; i++) known += (i > 0 ? ", " : "") + (names[i] === "" ? '""' : names[i]);
+    throw new TypeError2("The option `" + name + "` of a request is none of: " + known);
   }
-  __name(optionsOf, "optionsOf");
+  __name(choiceOf, "choiceOf");
+  function referrerOf(value) {
+    const text2 = toUSVString(value);
+    if (text2 === "") return "";
+    if (nativeUrlAbsolute(text2) === void 0) throw new TypeError2("The referrer " + text2 + " is no absolute URL");
+    return NO_OPTIONS.referrer;
+  }
+  __name(referrerOf, "referrerOf");
   function headersIn(parts, isFixed) {
     parts.headers ??= headersOf(parts.list, isFixed);
     return parts.headers;
@@ -9271,49 +8169,78 @@
   }
   __name(listIn, "listIn");
   function partsOfRequest(input, init, partsOf) {
-    const from = typeof input === "string" ? void 0 : partsOf(input);
-    const parts = from === void 0 ? {
+    const from2 = typeof input === "string" ? void 0 : partsOf(input);
+    const parts = from2 === void 0 ? {
       url: urlOf(input),
       method: "GET",
       list: void 0,
       headers: void 0,
       redirect: "follow",
       body: null,
+      options: NO_OPTIONS,
       // The signal that was given, and the one that a tool sees.
       signal: void 0,
       ownSignal: void 0
     } : {
-      url: from.url,
-      method: from.method,
+      url: from2.url,
+      method: from2.method,
       list: void 0,
       headers: void 0,
-      redirect: from.redirect,
+      redirect: from2.redirect,
       body: null,
-      signal: from.signal,
+      options: from2.options,
+      signal: from2.signal,
       ownSignal: void 0
     };
-    const given = init === void 0 ? void 0 : takeOptions(parts, optionsOf(init, "The options of a request"));
-    parts.list = given !== void 0 ? listOf(given) : from === void 0 ? [] : copyOf(listIn(from));
+    const given = init === void 0 ? void 0 : takeOptions(parts, dictionaryOf(init, "The options of a request"));
+    parts.list = given !== void 0 ? listOf(given) : from2 === void 0 ? [] : copyOf(listIn(from2));
     const body = init === void 0 || init === null ? void 0 : init.body;
-    const takes = (body === void 0 || body === null) && from !== void 0 && from.body !== null;
+    const takes = (body === void 0 || body === null) && from2 !== void 0 && from2.body !== null;
     if (takes || body !== void 0 && body !== null) {
       if (parts.method === "GET" || parts.method === "HEAD") {
         throw new TypeError2("A request with the method " + parts.method + " has no body");
       }
-      parts.body = takes ? takeBody(from.body) : typedBody(body, parts.list);
+      parts.body = takes ? takeBody(from2.body) : typedBody(body, parts.list);
     }
     return parts;
   }
   __name(partsOfRequest, "partsOfRequest");
-  function takeOptions(parts, options) {
-    const { method, headers, signal, redirect, integrity } = options;
-    if (method !== void 0) parts.method = methodOf2(method);
-    if (redirect !== void 0) {
-      parts.redirect = toText(redirect);
-      if (!REDIRECTS[parts.redirect]) throw new TypeError2("The redirect mode is follow, error or manual");
-    }
-    if (integrity !== void 0 && integrity !== "") {
+  function takeOptions(parts, init) {
+    const cache = choiceOf(init.cache, CACHES, "cache");
+    const credentials = choiceOf(init.credentials, CREDENTIALS, "credentials");
+    choiceOf(init.duplex, DUPLEXES, "duplex");
+    const { headers, integrity, keepalive, method } = init;
+    const mode = choiceOf(init.mode, MODES, "mode");
+    choiceOf(init.priority, PRIORITIES, "priority");
+    const redirect = choiceOf(init.redirect, REDIRECTS, "redirect");
+    const { referrer } = init;
+    const referrerPolicy = choiceOf(init.referrerPolicy, REFERRER_POLICIES, "referrerPolicy");
+    const { signal, window: window2 } = init;
+    if (window2 !== void 0 && window2 !== null) throw new TypeError2("The option `window` of a request can only be null");
+    if (mode === "navigate") throw new TypeError2("The option `mode` of a request cannot be navigate: only a browser navigates");
+    if (integrity !== void 0 && toText(integrity) !== "") {
       throw new TypeError2("The integrity of an answer is not checked in a cell: leave `integrity` out");
+    }
+    const { options } = parts;
+    if (cache !== void 0 || credentials !== void 0 || keepalive !== void 0 || mode !== void 0 || referrer !== void 0 || referrerPolicy !== void 0 || options !== NO_OPTIONS) {
+      parts.options = {
+        __proto__: null,
+        cache: cache ?? options.cache,
+        credentials: credentials ?? options.credentials,
+        keepalive: keepalive === void 0 ? options.keepalive : !!keepalive,
+        mode: mode ?? options.mode,
+        // Options of any kind take back what the request that is copied says of its referrer.
+        referrer: referrer === void 0 ? NO_OPTIONS.referrer : referrerOf(referrer),
+        referrerPolicy: referrerPolicy ?? NO_OPTIONS.referrerPolicy
+      };
+    }
+    if (parts.options.cache === "only-if-cached" && parts.options.mode !== "same-origin") {
+      throw new TypeError2("The cache mode only-if-cached needs the mode same-origin");
+    }
+    if (redirect !== void 0) parts.redirect = redirect;
+    if (method !== void 0) parts.method = methodOf2(method);
+    if (parts.options.mode === "no-cors" && !SIMPLE[parts.method]) {
+      throw new TypeError2("A request with the mode no-cors has the method GET, HEAD or POST");
     }
     if (signal !== void 0) {
       if (signal !== null && !isAbortSignal(signal)) throw new TypeError2("The signal must be an AbortSignal");
@@ -9328,6 +8255,48 @@
     return body;
   }
   __name(typedBody, "typedBody");
+  var optionsIn;
+  var optionMembers = {
+    get destination() {
+      void optionsIn(this);
+      return "";
+    },
+    get referrer() {
+      return optionsIn(this).referrer;
+    },
+    get referrerPolicy() {
+      return optionsIn(this).referrerPolicy;
+    },
+    get mode() {
+      return optionsIn(this).mode;
+    },
+    get credentials() {
+      return optionsIn(this).credentials;
+    },
+    get cache() {
+      return optionsIn(this).cache;
+    },
+    get integrity() {
+      void optionsIn(this);
+      return "";
+    },
+    get keepalive() {
+      return optionsIn(this).keepalive;
+    },
+    get isReloadNavigation() {
+      void optionsIn(this);
+      return false;
+    },
+    get isHistoryNavigation() {
+      void optionsIn(this);
+      return false;
+    },
+    get duplex() {
+      void optionsIn(this);
+      return "half";
+    }
+  };
+  var optionNames = ObjectKeys(optionMembers);
   function makeFetch() {
     const streams = makeStreams();
     const Headers = makeHeaders();
@@ -9340,6 +8309,7 @@
       #parts;
       static {
         partsOf = /* @__PURE__ */ __name((value) => typeof value === "object" && value !== null && #parts in value ? value.#parts : void 0, "partsOf");
+        optionsIn = /* @__PURE__ */ __name((request2) => request2.#parts.options, "optionsIn");
       }
       constructor(input, init = void 0) {
         if (input === constructionKey3) {
@@ -9367,7 +8337,7 @@
         return parts.ownSignal;
       }
       clone() {
-        const { url, method, redirect, body, signal } = this.#parts;
+        const { url, method, redirect, body, options, signal } = this.#parts;
         const copy = body === null ? null : cloneBody(body);
         const list = copyOf(listIn(this.#parts));
         return new Request(constructionKey3, {
@@ -9377,14 +8347,15 @@
           headers: void 0,
           redirect,
           body: copy,
+          options,
           signal,
           ownSignal: void 0
         });
       }
-      [inspectCustom](depth, options, inspect4) {
+      [inspectCustom](depth, options, inspect3) {
         const { method, url } = this.#parts;
         const headers = headersIn(this.#parts, false);
-        return "Request " + inspect4({ method, url, headers }, options);
+        return "Request " + inspect3({ method, url, headers }, options);
       }
       static {
         mixBody(Request, (request2) => request2.#parts.body);
@@ -9413,17 +8384,17 @@
           this.#parts = init;
           return;
         }
-        const { status = 200, statusText = "", headers } = optionsOf(init, "The options of a response");
+        const { status = 200, statusText = "", headers } = dictionaryOf(init, "The options of a response");
         const number = Number2(status);
-        if (!(number >= 200 && number <= 599)) throw new RangeError2("The status of a response must be 200 to 599");
+        if (!(number >= 200 && number <= 599)) throw new RangeError("The status of a response must be 200 to 599");
         const reason = toText(statusText);
         if (!isReason(reason)) throw new TypeError2("The statusText holds a character that cannot stand there");
         const list = headers === void 0 ? [] : listOf(headers);
-        const whole = number - number % 1;
+        const whole2 = number - number % 1;
         const hasBody = body !== null && body !== void 0;
-        if (hasBody && hasNoBody(whole)) throw new TypeError2("A response with the status " + whole + " has no body");
+        if (hasBody && hasNoBody(whole2)) throw new TypeError2("A response with the status " + whole2 + " has no body");
         this.#parts = {
-          status: whole,
+          status: whole2,
           statusText: reason,
           url: "",
           redirected: false,
@@ -9470,10 +8441,10 @@
           type
         });
       }
-      [inspectCustom](depth, options, inspect4) {
+      [inspectCustom](depth, options, inspect3) {
         const { status, statusText, url, type } = this.#parts;
         const headers = headersIn(this.#parts, type === "basic");
-        return "Response " + inspect4({ status, statusText, url, headers }, options);
+        return "Response " + inspect3({ status, statusText, url, headers }, options);
       }
       static {
         mixBody(Response, (response) => response.#parts.body);
@@ -9499,6 +8470,10 @@
         }
       }
     };
+    for (let i = 0; i < optionNames.length; i++) {
+      const descriptor = ObjectGetOwnPropertyDescriptor(optionMembers, optionNames[i]);
+      ObjectDefineProperty(Request.prototype, optionNames[i], descriptor);
+    }
     shapeClass(Request, "Request", ["method", "url", "headers", "redirect", "signal", "clone"]);
     shapeClass(Response, "Response", [
       "type",
@@ -9592,13 +8567,13 @@
         return request("files.read", readContent, pathPayload, void 0, path, "files.readBytes");
       },
       write(path, content) {
-        return write2(path, content, "replace", "files.write");
+        return write3(path, content, "replace", "files.write");
       },
       create(path, content = "") {
-        return write2(path, content, "create", "files.create");
+        return write3(path, content, "create", "files.create");
       },
       append(path, content) {
-        return write2(path, content, "append", "files.append");
+        return write3(path, content, "append", "files.append");
       },
       list(path) {
         return request("files.list", readList, pathPayload, void 0, path, "files.list");
@@ -9623,10 +8598,10 @@
     return pathOf(path, what) + "}";
   }
   __name(pathPayload, "pathPayload");
-  function write2(path, content, mode, what) {
+  function write3(path, content, mode, what) {
     return request("files.write", nothing, writePayload, writeContent, { path, content, mode, what });
   }
-  __name(write2, "write");
+  __name(write3, "write");
   function writePayload({ path, mode, what }) {
     return pathOf(path, what) + ',"mode":"' + mode + '"}';
   }
@@ -9715,12 +8690,12 @@
   function listPayload(options) {
     const { prefix, after, limit } = optionsOf2(options, "what is given to kv.list");
     let members = "";
-    const add = /* @__PURE__ */ __name((name, json) => {
+    const add2 = /* @__PURE__ */ __name((name, json) => {
       members += (members === "" ? '"' : ',"') + name + '":' + json;
     }, "add");
-    if (prefix !== void 0) add("prefix", quote2(textOf2(prefix, "the prefix of kv.list")));
-    if (after !== void 0) add("after", quote2(textOf2(after, "`after` of kv.list")));
-    if (limit !== void 0) add("limit", wholeOf(limit, 1, "the limit of kv.list"));
+    if (prefix !== void 0) add2("prefix", quote2(textOf2(prefix, "the prefix of kv.list")));
+    if (after !== void 0) add2("after", quote2(textOf2(after, "`after` of kv.list")));
+    if (limit !== void 0) add2("limit", wholeOf(limit, 1, "the limit of kv.list"));
     return "{" + members + "}";
   }
   __name(listPayload, "listPayload");
@@ -9765,12 +8740,12 @@
     return commitPayload(checked, sets + (sets !== "" && deletes !== "" ? "," : "") + deletes);
   }
   __name(changesPayload, "changesPayload");
-  function joined2(items, name, write4) {
+  function joined2(items, name, write5) {
     if (items === void 0) return "";
     if (!ArrayIsArray(items)) throw new TypeError2("`" + name + "` of kv.commit must be an array");
     let text2 = "";
     for (let index = 0; index < items.length; index++) {
-      text2 += (index > 0 ? "," : "") + write4(items[index], "`" + name + "` of kv.commit at " + index);
+      text2 += (index > 0 ? "," : "") + write5(items[index], "`" + name + "` of kv.commit at " + index);
     }
     return text2;
   }
@@ -9801,10 +8776,10 @@
   __name(readAnew, "readAnew");
   function change(the, entry) {
     const next = new Promise2((give) => give(the.change(entry === void 0 ? void 0 : entry.value)));
-    PromisePrototypeThen(PromisePrototypeThen(next, (value) => write3(the, entry, value)), void 0, the.reject);
+    PromisePrototypeThen(PromisePrototypeThen(next, (value) => write4(the, entry, value)), void 0, the.reject);
   }
   __name(change, "change");
-  function write3(the, entry, value) {
+  function write4(the, entry, value) {
     const { name, ttl, place: place2, resolve, reject } = the;
     const writes = setWrite(name, value, ttl, "what the function of kv.update gave");
     const payload = commitPayload(check(name, entry === void 0 ? void 0 : entry.version), writes);
@@ -9815,7 +8790,7 @@
       else readAnew(the);
     }, reject);
   }
-  __name(write3, "write");
+  __name(write4, "write");
   function readEntry(answer) {
     if (answer === null) return NOTHING;
     const value = own(answer, "value");
@@ -9830,13 +8805,13 @@
   }
   __name(readValue, "readValue");
   function readList2(answer) {
-    const keys3 = own(answer, "keys");
+    const keys2 = own(answer, "keys");
     const more = own(answer, "more");
-    if (!ArrayIsArray(keys3) || typeof more !== "boolean") return void 0;
-    for (let index = 0; index < keys3.length; index++) {
-      if (typeof keys3[index] !== "string") return void 0;
+    if (!ArrayIsArray(keys2) || typeof more !== "boolean") return void 0;
+    for (let index = 0; index < keys2.length; index++) {
+      if (typeof keys2[index] !== "string") return void 0;
     }
-    return { keys: keys3, more };
+    return { keys: keys2, more };
   }
   __name(readList2, "readList");
   function readCommitted(answer) {
@@ -9875,7 +8850,7 @@
     return '{"ms":' + ms + "}";
   }
   __name(delayPayload, "delayPayload");
-  function makeTimers(report2) {
+  function makeTimers(report3) {
     const timers3 = new Map2();
     let lastTimer = 0;
     function arm(repeat, callback, delay, args) {
@@ -9890,27 +8865,27 @@
     }
     __name(arm, "arm");
     function schedule(timer, armed2) {
-      const id = startTimer(armed2.ms, () => afterThisTask(() => fire(timer, armed2, id)), () => {
+      const id = startTimer(armed2.ms, () => afterThisTask(() => fire2(timer, armed2, id)), () => {
       });
       MapPrototypeSet(timers3, timer, id);
     }
     __name(schedule, "schedule");
-    function fire(timer, armed2, id) {
+    function fire2(timer, armed2, id) {
       if (MapPrototypeGet(timers3, timer) !== id) return;
       if (armed2.repeat) schedule(timer, armed2);
       else MapPrototypeDelete(timers3, timer);
       try {
         ReflectApply(armed2.callback, void 0, armed2.args);
       } catch (error) {
-        report2(error);
+        report3(error);
       }
     }
-    __name(fire, "fire");
+    __name(fire2, "fire");
     function clear(timer) {
       const id = MapPrototypeGet(timers3, timer);
       if (id === void 0) return;
       MapPrototypeDelete(timers3, timer);
-      cancel(id);
+      cancel2(id);
     }
     __name(clear, "clear");
     return {
@@ -9955,7 +8930,7 @@
         }
       );
       forget = onSignalAbort(signal, (reason) => {
-        cancel(id);
+        cancel2(id);
         reject(reason);
       });
     });
@@ -9983,7 +8958,7 @@
     alarms = sorted;
     if (armed !== void 0) {
       if (armed.due <= due) return;
-      cancel(armed.id);
+      cancel2(armed.id);
     }
     armAlarm(now);
   }
@@ -10037,11 +9012,11 @@
 
   // cell/grants.js
   var globalObject;
-  var report = /* @__PURE__ */ __name(() => {
+  var report2 = /* @__PURE__ */ __name(() => {
   }, "report");
   function connect2(target, reportUncaught2) {
     globalObject = target;
-    report = reportUncaught2;
+    report2 = reportUncaught2;
   }
   __name(connect2, "connect");
   function grant(names, secrets2) {
@@ -10049,36 +9024,36 @@
       switch (names[index]) {
         case "timers":
           grantAlarms();
-          install(makeTimers(report));
+          install(makeTimers(report2));
           break;
         case "net":
           grantAlarms();
           install(makeFetch());
           break;
         case "kv":
-          define3("kv", makeKv());
+          define4("kv", makeKv());
           break;
         case "files":
-          define3("files", makeFiles());
+          define4("files", makeFiles());
           break;
         case "secrets":
-          define3("secret", makeSecret(secrets2));
+          define4("secret", makeSecret(secrets2));
           break;
         case "tools":
-          define3("tools", makeTools());
+          define4("tools", makeTools());
           break;
       }
     }
   }
   __name(grant, "grant");
-  function install(functions) {
-    for (const name in functions) define3(name, functions[name]);
+  function install(functions2) {
+    for (const name in functions2) define4(name, functions2[name]);
   }
   __name(install, "install");
-  function define3(name, value) {
+  function define4(name, value) {
     ObjectDefineProperty(globalObject, name, { __proto__: null, value, writable: true, configurable: true });
   }
-  __name(define3, "define");
+  __name(define4, "define");
 
   // cell/lockdown.js
   var { defineProperty: defineProperty3, getPrototypeOf: getPrototypeOf3 } = Object;
@@ -10109,15 +9084,15 @@
     }];
     const names = ["Function", "AsyncFunction", "GeneratorFunction", "AsyncGeneratorFunction"];
     for (let index = 0; index < examples.length; index++) {
-      const prototype = getPrototypeOf3(examples[index]);
+      const prototype2 = getPrototypeOf3(examples[index]);
       const name = names[index];
       const refuse = /* @__PURE__ */ __name(function() {
         throw new TypeErrorConstructor(name + ": code from strings is not available, what was analysed is what runs");
       }, "refuse");
       defineProperty3(refuse, "name", { value: name, configurable: true });
       defineProperty3(refuse, "length", { value: 1, configurable: true });
-      defineProperty3(refuse, "prototype", { value: prototype, writable: false });
-      defineProperty3(prototype, "constructor", { value: refuse, writable: false, configurable: false });
+      defineProperty3(refuse, "prototype", { value: prototype2, writable: false });
+      defineProperty3(prototype2, "constructor", { value: refuse, writable: false, configurable: false });
       if (index === 0) defineProperty3(globalObject2, name, { value: refuse, writable: true, configurable: true });
     }
     for (const name of HIDDEN) {
@@ -10175,14 +9150,14 @@
   }
   __name(connect3, "connect");
   function adoptScript() {
-    return adopt(typeof execute === "undefined" ? void 0 : execute, void 0);
+    return adopt2(typeof execute === "undefined" ? void 0 : execute, void 0);
   }
   __name(adoptScript, "adoptScript");
   function adoptModule(namespace) {
-    return adopt(namespace.execute, namespace.default);
+    return adopt2(namespace.execute, namespace.default);
   }
   __name(adoptModule, "adoptModule");
-  function adopt(exported, standard) {
+  function adopt2(exported, standard) {
     if (typeof exported === "function") {
       tools2 = [{ call: /* @__PURE__ */ __name((_, params) => exported(params), "call") }];
       return shape = "function";
@@ -10205,7 +9180,7 @@
     }
     throw new TypeErrorConstructor2(NO_TOOL);
   }
-  __name(adopt, "adopt");
+  __name(adopt2, "adopt");
   function adoptFactory(made) {
     const list = isArray2(made) ? made : [made];
     const adopted = [];
@@ -10235,7 +9210,7 @@
     if (json !== void 0) partial(json);
   }
   __name(update2, "update");
-  function invoke(name, callId, params) {
+  function invoke2(name, callId, params) {
     if (name === void 0 && tools2.length === 1) return tools2[0].call(callId, params);
     let known = "";
     for (let index = 0; index < tools2.length; index++) {
@@ -10247,7 +9222,7 @@
       name === void 0 ? "this script has " + tools2.length + " tools, name one of: " + known : "no tool " + name + ", there is: " + known
     );
   }
-  __name(invoke, "invoke");
+  __name(invoke2, "invoke");
   function describe2() {
     const described = setPrototypeOf([], null);
     for (let index = 0; index < tools2.length; index++) append(described, manifest(tools2[index]));
@@ -10262,8 +9237,8 @@
   // cell/start.js
   var { stringify: stringify3 } = JSON;
   var PromiseConstructor2 = Promise;
-  function start2(native2, globalObject2, console3, AbortController2) {
-    connect3(native2, console3);
+  function start2(native2, globalObject2, console2, AbortController2) {
+    connect3(native2, console2);
     connect(AbortController2);
     connect2(globalObject2, reportUncaught);
     Object.defineProperty(Math, "random", { value: { random: /* @__PURE__ */ __name(() => native2.random(), "random") }.random, writable: true, configurable: true });
@@ -10278,11 +9253,11 @@
       nothing: NOTHING,
       adoptScript,
       adoptModule,
-      invoke,
+      invoke: invoke2,
       describe: describe2,
       assimilate: /* @__PURE__ */ __name((thenable) => new PromiseConstructor2((resolve) => resolve(thenable)), "assimilate"),
       classify,
-      inspect: inspect3,
+      inspect: inspect2,
       quote: /* @__PURE__ */ __name((string) => stringify3(string), "quote"),
       objectPrototype: Object.prototype
     };
@@ -10306,8 +9281,8 @@
   install2({
     AbortController,
     AbortSignal,
-    Buffer: import_buffer.Buffer,
-    DOMException: DOMException2,
+    Buffer: Buffer2,
+    DOMException,
     Event,
     EventTarget,
     TextDecoder,
@@ -10316,9 +9291,9 @@
     URLSearchParams,
     atob,
     btoa,
-    console: console2,
+    console,
     queueMicrotask,
     structuredClone
   });
-  start2(native, globalThis, console2, AbortController);
+  start2(native, globalThis, console, AbortController);
 })();

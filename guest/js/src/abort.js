@@ -1,22 +1,11 @@
-// Event and EventTarget from `event-target-shim`, and AbortController and AbortSignal on top of them.
+// AbortController and AbortSignal of the DOM Standard.
 //
 // Invariant: a signal aborts once, and its state and the algorithms of the host's operations that wait for it are
 // settled before any listener of the tool runs, so nothing a listener does or throws can keep an operation going.
-//
-// The known polyfills let any dispatched event of the right name abort a signal and keep `aborted` as a writable
-// property, so the two classes are written here; they are small once there is an EventTarget.
-
-import {
-  Event,
-  EventTarget,
-  getEventAttributeValue,
-  setErrorHandler,
-  setEventAttributeValue,
-  setWarningHandler,
-} from 'event-target-shim';
 
 import { reportUncaught } from './console.js';
 import { DOMException } from './dom-exception.js';
+import { attributeOf, connectEvents, EventTarget, fire, setAttribute } from './event.js';
 import {
   ArrayPrototypePush,
   Number,
@@ -26,17 +15,9 @@ import {
   SetPrototypeDelete,
   SetPrototypeValues,
   TypeError,
-  uncurryThis,
 } from './intrinsics.js';
 import { inspectCustom, shapeClass } from './webidl.js';
 
-export { Event, EventTarget };
-
-// What a listener throws has no caller to go to; what the shim would warn about is allowed by the standard.
-setErrorHandler(reportUncaught);
-setWarningHandler(() => {});
-
-const dispatchEvent = uncurryThis(EventTarget.prototype.dispatchEvent);
 const constructionKey = {};
 
 // Set by the static block of AbortSignal, which alone can reach its private fields.
@@ -131,12 +112,12 @@ export class AbortSignal extends EventTarget {
 
   get onabort() {
     void this.#aborted;
-    return getEventAttributeValue(this, 'abort');
+    return attributeOf(this, 'abort');
   }
 
   set onabort(value) {
     void this.#aborted;
-    setEventAttributeValue(this, 'abort', value);
+    setAttribute(this, 'abort', value);
   }
 
   [inspectCustom]() {
@@ -181,7 +162,7 @@ export class AbortSignal extends EventTarget {
     });
     this.#dependents = new Set();
     for (let i = 0; i < aborted.length; i++) aborted[i].#runAlgorithms();
-    for (let i = 0; i < aborted.length; i++) dispatchEvent(aborted[i], new Event('abort'));
+    for (let i = 0; i < aborted.length; i++) fire(aborted[i], 'abort');
   }
 
   #runAlgorithms() {
@@ -214,9 +195,6 @@ export class AbortController {
   }
 }
 
-// The shim makes its members enumerable itself.
-shapeClass(Event, 'Event', []);
-shapeClass(EventTarget, 'EventTarget', []);
 shapeClass(AbortSignal, 'AbortSignal', ['aborted', 'reason', 'throwIfAborted', 'onabort']);
 shapeClass(AbortController, 'AbortController', ['signal', 'abort']);
 
@@ -252,3 +230,8 @@ export function grantAlarm(start) {
 export function onSignalAbort(signal, algorithm) {
   return waitForSignal(signal, algorithm);
 }
+
+connectEvents((value) => {
+  if (!isSignal(value)) throw new TypeError('The signal of a listener must be an AbortSignal');
+  return { isAborted: () => isAborted(value), onAbort: (algorithm) => waitForSignal(value, algorithm) };
+}, reportUncaught);

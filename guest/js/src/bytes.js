@@ -66,7 +66,8 @@ export function isArrayBuffer(value) {
   }
 }
 
-function isSharedArrayBuffer(value) {
+/** Whether `value` is a SharedArrayBuffer, whatever its prototype says. */
+export function isSharedArrayBuffer(value) {
   if (SharedArrayBufferPrototypeGetByteLength === undefined) return false;
   try {
     SharedArrayBufferPrototypeGetByteLength(value);

@@ -1,7 +1,8 @@
 // The console: formats what it is given the way Node.js does and hands each line to the host.
 //
 // Invariant: a console method throws only what the host's log function throws, whatever a tool did to its arguments or
-// to the built-in prototypes; what cannot be shown becomes a text that says so. One argument yields at most
+// to the built-in prototypes; what cannot be shown becomes a text that says so. The labels of counts and timers are the
+// exception that the Console Standard makes: what a label's `toString` throws goes to the caller. One argument yields at most
 // `argumentLimit` UTF-16 units and the work for that, so logging something huge is cheap.
 
 import { cut, inspect, isError, showNumber, uninspectable } from './inspect.js';
@@ -19,6 +20,7 @@ import {
   NumberPrototypeToFixed,
   ObjectDefineProperty,
   ObjectPrototype,
+  ObjectSetPrototypeOf,
   String,
   StringPrototypeCharCodeAt,
   StringPrototypeIndexOf,
@@ -28,6 +30,7 @@ import {
   SymbolToStringTag,
 } from './intrinsics.js';
 import { nativeLog } from './native.js';
+import { toText } from './webidl.js';
 
 const DEBUG = 0;
 const LOG = 1;
@@ -200,7 +203,7 @@ function firstLine(text) {
 // --- The methods with a memory ---
 
 function labelOf(label) {
-  return label === undefined ? 'default' : convert('s', label);
+  return label === undefined ? 'default' : cut(toText(label), argumentLimit);
 }
 
 function writeTime(label, args) {
@@ -321,3 +324,5 @@ ObjectDefineProperty(console, SymbolToStringTag, {
   enumerable: false,
   configurable: true,
 });
+// An empty object between the console and `Object.prototype`, as the standard has it.
+ObjectSetPrototypeOf(console, {});

@@ -2,8 +2,8 @@
 //
 // Invariant: a request is checked as a whole before anything is sent.
 //
-// The classes are made when they are granted. What a browser has on top of it (credentials, cache, mode) is accepted and
-// has no meaning: a cell has no page, no cookies and no cache.
+// The classes are made when they are granted. What a browser has on top of it (credentials, cache, mode and the like) is
+// checked as the standard says and has no meaning: a cell has no page, no cookies and no cache.
 
 import { here } from '../cell/errors.js';
 import { rejected } from '../cell/operations.js';
@@ -14,6 +14,10 @@ import {
   ArrayPrototypePush,
   JSONStringify,
   Number,
+  ObjectDefineProperty,
+  ObjectFreeze,
+  ObjectGetOwnPropertyDescriptor,
+  ObjectKeys,
   Promise,
   RangeError,
   StringPrototypeToUpperCase,
@@ -22,13 +26,38 @@ import {
 import { nativeUrlAbsolute } from './native.js';
 import { makeStreams } from './readable-stream.js';
 import { readAnswer, send, sendWhole } from './transfer.js';
-import { inspectCustom, requireArguments, shapeClass, toText, toUSVString } from './webidl.js';
+import { dictionaryOf, inspectCustom, requireArguments, shapeClass, toText, toUSVString } from './webidl.js';
 
 const constructionKey = {};
 
 const NORMALISED = { __proto__: null, DELETE: true, GET: true, HEAD: true, OPTIONS: true, POST: true, PUT: true };
 const FORBIDDEN = { __proto__: null, CONNECT: true, TRACE: true, TRACK: true };
+const SIMPLE = { __proto__: null, GET: true, HEAD: true, POST: true };
+
+// The values of the options that take one of a few.
+const CACHES = {
+  __proto__: null, default: true, 'no-store': true, reload: true, 'no-cache': true, 'force-cache': true, 'only-if-cached': true,
+};
+const CREDENTIALS = { __proto__: null, omit: true, 'same-origin': true, include: true };
+const DUPLEXES = { __proto__: null, half: true };
+const MODES = { __proto__: null, navigate: true, 'same-origin': true, 'no-cors': true, cors: true };
+const PRIORITIES = { __proto__: null, high: true, low: true, auto: true };
 const REDIRECTS = { __proto__: null, follow: true, error: true, manual: true };
+const REFERRER_POLICIES = {
+  __proto__: null, '': true, 'no-referrer': true, 'no-referrer-when-downgrade': true, 'same-origin': true, origin: true,
+  'strict-origin': true, 'origin-when-cross-origin': true, 'strict-origin-when-cross-origin': true, 'unsafe-url': true,
+};
+
+// What a request has that was given no options.
+const NO_OPTIONS = ObjectFreeze({
+  __proto__: null,
+  cache: 'default',
+  credentials: 'same-origin',
+  keepalive: false,
+  mode: 'cors',
+  referrer: 'about:client',
+  referrerPolicy: '',
+});
 
 function methodOf(value) {
   const method = toText(value);
@@ -46,10 +75,23 @@ function urlOf(input) {
   return href;
 }
 
-function optionsOf(init, what) {
-  if (init === undefined || init === null) return { __proto__: null };
-  if (typeof init !== 'object' && typeof init !== 'function') throw new TypeError(what + ' must be an object');
-  return init;
+/** One of the values that an option takes; `undefined` where there is none. */
+function choiceOf(value, choices, name) {
+  if (value === undefined) return undefined;
+  const text = toText(value);
+  if (choices[text]) return text;
+  let known = '';
+  const names = ObjectKeys(choices);
+  for (let i = 0; i < names.length; i++) known += (i > 0 ? ', ' : '') + (names[i] === '' ? '""' : names[i]);
+  throw new TypeError('The option `' + name + '` of a request is none of: ' + known);
+}
+
+/** What a request says it was referred by. Without a page no other address is of its origin. */
+function referrerOf(value) {
+  const text = toUSVString(value);
+  if (text === '') return '';
+  if (nativeUrlAbsolute(text) === undefined) throw new TypeError('The referrer ' + text + ' is no absolute URL');
+  return NO_OPTIONS.referrer;
 }
 
 // What Requests and Responses hold has its headers as a list, and as an object once somebody asks for one.
@@ -77,6 +119,7 @@ function partsOfRequest(input, init, partsOf) {
           headers: undefined,
           redirect: 'follow',
           body: null,
+          options: NO_OPTIONS,
           // The signal that was given, and the one that a tool sees.
           signal: undefined,
           ownSignal: undefined,
@@ -88,10 +131,11 @@ function partsOfRequest(input, init, partsOf) {
           headers: undefined,
           redirect: from.redirect,
           body: null,
+          options: from.options,
           signal: from.signal,
           ownSignal: undefined,
         };
-  const given = init === undefined ? undefined : takeOptions(parts, optionsOf(init, 'The options of a request'));
+  const given = init === undefined ? undefined : takeOptions(parts, dictionaryOf(init, 'The options of a request'));
   parts.list = given !== undefined ? listOf(given) : from === undefined ? [] : copyOf(listIn(from));
   const body = init === undefined || init === null ? undefined : init.body;
   const takes = (body === undefined || body === null) && from !== undefined && from.body !== null;
@@ -105,15 +149,46 @@ function partsOfRequest(input, init, partsOf) {
 }
 
 /** Takes over the options of a request that are neither its headers, which it gives, nor its body. */
-function takeOptions(parts, options) {
-  const { method, headers, signal, redirect, integrity } = options;
-  if (method !== undefined) parts.method = methodOf(method);
-  if (redirect !== undefined) {
-    parts.redirect = toText(redirect);
-    if (!REDIRECTS[parts.redirect]) throw new TypeError('The redirect mode is follow, error or manual');
-  }
-  if (integrity !== undefined && integrity !== '') {
+function takeOptions(parts, init) {
+  // In the order in which the standard reads them.
+  const cache = choiceOf(init.cache, CACHES, 'cache');
+  const credentials = choiceOf(init.credentials, CREDENTIALS, 'credentials');
+  choiceOf(init.duplex, DUPLEXES, 'duplex');
+  const { headers, integrity, keepalive, method } = init;
+  const mode = choiceOf(init.mode, MODES, 'mode');
+  choiceOf(init.priority, PRIORITIES, 'priority');
+  const redirect = choiceOf(init.redirect, REDIRECTS, 'redirect');
+  const { referrer } = init;
+  const referrerPolicy = choiceOf(init.referrerPolicy, REFERRER_POLICIES, 'referrerPolicy');
+  const { signal, window } = init;
+  if (window !== undefined && window !== null) throw new TypeError('The option `window` of a request can only be null');
+  if (mode === 'navigate') throw new TypeError('The option `mode` of a request cannot be navigate: only a browser navigates');
+  if (integrity !== undefined && toText(integrity) !== '') {
     throw new TypeError('The integrity of an answer is not checked in a cell: leave `integrity` out');
+  }
+  const { options } = parts;
+  if (
+    cache !== undefined || credentials !== undefined || keepalive !== undefined || mode !== undefined
+    || referrer !== undefined || referrerPolicy !== undefined || options !== NO_OPTIONS
+  ) {
+    parts.options = {
+      __proto__: null,
+      cache: cache ?? options.cache,
+      credentials: credentials ?? options.credentials,
+      keepalive: keepalive === undefined ? options.keepalive : !!keepalive,
+      mode: mode ?? options.mode,
+      // Options of any kind take back what the request that is copied says of its referrer.
+      referrer: referrer === undefined ? NO_OPTIONS.referrer : referrerOf(referrer),
+      referrerPolicy: referrerPolicy ?? NO_OPTIONS.referrerPolicy,
+    };
+  }
+  if (parts.options.cache === 'only-if-cached' && parts.options.mode !== 'same-origin') {
+    throw new TypeError('The cache mode only-if-cached needs the mode same-origin');
+  }
+  if (redirect !== undefined) parts.redirect = redirect;
+  if (method !== undefined) parts.method = methodOf(method);
+  if (parts.options.mode === 'no-cors' && !SIMPLE[parts.method]) {
+    throw new TypeError('A request with the mode no-cors has the method GET, HEAD or POST');
   }
   if (signal !== undefined) {
     if (signal !== null && !isAbortSignal(signal)) throw new TypeError('The signal must be an AbortSignal');
@@ -129,6 +204,51 @@ function typedBody(value, list) {
   return body;
 }
 
+// What a Request has of the options that mean nothing in a cell. The getters are there before anything is granted, so that
+// a grant has less to make.
+let optionsIn;
+const optionMembers = {
+  get destination() {
+    void optionsIn(this);
+    return '';
+  },
+  get referrer() {
+    return optionsIn(this).referrer;
+  },
+  get referrerPolicy() {
+    return optionsIn(this).referrerPolicy;
+  },
+  get mode() {
+    return optionsIn(this).mode;
+  },
+  get credentials() {
+    return optionsIn(this).credentials;
+  },
+  get cache() {
+    return optionsIn(this).cache;
+  },
+  get integrity() {
+    void optionsIn(this);
+    return '';
+  },
+  get keepalive() {
+    return optionsIn(this).keepalive;
+  },
+  get isReloadNavigation() {
+    void optionsIn(this);
+    return false;
+  },
+  get isHistoryNavigation() {
+    void optionsIn(this);
+    return false;
+  },
+  get duplex() {
+    void optionsIn(this);
+    return 'half';
+  },
+};
+const optionNames = ObjectKeys(optionMembers);
+
 /** The global names of the grant `net`. */
 export function makeFetch() {
   const streams = makeStreams();
@@ -141,6 +261,7 @@ export function makeFetch() {
 
     static {
       partsOf = (value) => (typeof value === 'object' && value !== null && #parts in value ? value.#parts : undefined);
+      optionsIn = (request) => request.#parts.options;
     }
 
     constructor(input, init = undefined) {
@@ -175,11 +296,11 @@ export function makeFetch() {
     }
 
     clone() {
-      const { url, method, redirect, body, signal } = this.#parts;
+      const { url, method, redirect, body, options, signal } = this.#parts;
       const copy = body === null ? null : cloneBody(body);
       const list = copyOf(listIn(this.#parts));
       return new Request(constructionKey, {
-        url, method, list, headers: undefined, redirect, body: copy, signal, ownSignal: undefined,
+        url, method, list, headers: undefined, redirect, body: copy, options, signal, ownSignal: undefined,
       });
     }
 
@@ -218,7 +339,7 @@ export function makeFetch() {
         this.#parts = init;
         return;
       }
-      const { status = 200, statusText = '', headers } = optionsOf(init, 'The options of a response');
+      const { status = 200, statusText = '', headers } = dictionaryOf(init, 'The options of a response');
       const number = Number(status);
       if (!(number >= 200 && number <= 599)) throw new RangeError('The status of a response must be 200 to 599');
       const reason = toText(statusText);
@@ -310,6 +431,10 @@ export function makeFetch() {
     },
   };
 
+  for (let i = 0; i < optionNames.length; i++) {
+    const descriptor = ObjectGetOwnPropertyDescriptor(optionMembers, optionNames[i]);
+    ObjectDefineProperty(Request.prototype, optionNames[i], descriptor);
+  }
   shapeClass(Request, 'Request', ['method', 'url', 'headers', 'redirect', 'signal', 'clone']);
   shapeClass(Response, 'Response', [
     'type', 'url', 'redirected', 'status', 'ok', 'statusText', 'headers', 'clone',

@@ -12,7 +12,7 @@
 const { bind, call } = Function.prototype;
 
 /** Turns a method into a function whose first argument is the receiver. */
-export const uncurryThis = bind.bind(call);
+const uncurryThis = bind.bind(call);
 
 function getter(prototype, name) {
   return uncurryThis(Object.getOwnPropertyDescriptor(prototype, name).get);
@@ -24,7 +24,10 @@ function optionalGetter(prototype, name) {
   return descriptor === undefined ? () => undefined : uncurryThis(descriptor.get);
 }
 
-export const { Error, Map, Number, Promise, RangeError, Set, String, TypeError, Uint8Array } = globalThis;
+export const {
+  Error, Map, Number, Promise, RangeError, Set, String, TypeError, Uint16Array, Uint8Array, WeakMap,
+} = globalThis;
+export const { BigInt64Array, BigUint64Array, Float32Array, Float64Array } = globalThis;
 
 export const {
   create: ObjectCreate,
@@ -50,6 +53,7 @@ export const ArrayPrototypePop = uncurryThis(Array.prototype.pop);
 export const ArrayPrototypeShift = uncurryThis(Array.prototype.shift);
 export const ArrayPrototypeSort = uncurryThis(Array.prototype.sort);
 
+export const StringFromCharCode = String.fromCharCode;
 export const StringPrototypeCharCodeAt = uncurryThis(String.prototype.charCodeAt);
 export const StringPrototypeIncludes = uncurryThis(String.prototype.includes);
 export const StringPrototypeIndexOf = uncurryThis(String.prototype.indexOf);
@@ -91,12 +95,20 @@ export const SetPrototypeAdd = uncurryThis(Set.prototype.add);
 export const SetPrototypeDelete = uncurryThis(Set.prototype.delete);
 export const SetPrototypeValues = uncurryThis(Set.prototype.values);
 export const SetPrototypeGetSize = getter(Set.prototype, 'size');
+export const WeakMapPrototypeGet = uncurryThis(WeakMap.prototype.get);
+export const WeakMapPrototypeSet = uncurryThis(WeakMap.prototype.set);
 export const MapIteratorPrototypeNext = uncurryThis(new Map().entries().next);
 export const SetIteratorPrototypeNext = uncurryThis(new Set().values().next);
 
 export const { parse: JSONParse, stringify: JSONStringify } = JSON;
 
-export const { asyncIterator: SymbolAsyncIterator, iterator: SymbolIterator, toStringTag: SymbolToStringTag } = Symbol;
+export const {
+  asyncIterator: SymbolAsyncIterator,
+  iterator: SymbolIterator,
+  species: SymbolSpecies,
+  toPrimitive: SymbolToPrimitive,
+  toStringTag: SymbolToStringTag,
+} = Symbol;
 export const IteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]()));
 export const AsyncIteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf(async function* () {}.prototype));
 
@@ -107,6 +119,10 @@ export const SharedArrayBufferPrototypeGetByteLength =
   typeof SharedArrayBuffer === 'function' ? getter(SharedArrayBuffer.prototype, 'byteLength') : undefined;
 
 const TypedArrayPrototype = Object.getPrototypeOf(Uint8Array.prototype);
+export const TypedArrayPrototypeCopyWithin = uncurryThis(TypedArrayPrototype.copyWithin);
+export const TypedArrayPrototypeFill = uncurryThis(TypedArrayPrototype.fill);
+export const TypedArrayPrototypeIndexOf = uncurryThis(TypedArrayPrototype.indexOf);
+export const TypedArrayPrototypeLastIndexOf = uncurryThis(TypedArrayPrototype.lastIndexOf);
 export const TypedArrayPrototypeGetBuffer = getter(TypedArrayPrototype, 'buffer');
 export const TypedArrayPrototypeGetByteLength = getter(TypedArrayPrototype, 'byteLength');
 export const TypedArrayPrototypeGetByteOffset = getter(TypedArrayPrototype, 'byteOffset');

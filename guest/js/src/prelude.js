@@ -10,13 +10,14 @@
 import './intrinsics.js';
 import { native } from './native.js';
 
-import { AbortController, AbortSignal, Event, EventTarget } from './abort.js';
+import { AbortController, AbortSignal } from './abort.js';
 import { atob, btoa } from './base64.js';
 import { Buffer } from './buffer.js';
 import { structuredClone } from './clone.js';
 import { console } from './console.js';
 import { DOMException } from './dom-exception.js';
 import { TextDecoder, TextEncoder } from './encoding.js';
+import { Event, EventTarget } from './event.js';
 import { ObjectDefineProperty, ObjectKeys } from './intrinsics.js';
 import { queueMicrotask } from './microtask.js';
 import { URL, URLSearchParams } from './url.js';

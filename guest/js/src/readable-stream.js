@@ -12,6 +12,7 @@ import {
   ObjectSetPrototypeOf,
   Promise,
   PromisePrototypeThen,
+  PromiseResolve,
   RangeError,
   ReflectApply,
   SymbolAsyncIterator,
@@ -35,7 +36,7 @@ import {
   released,
   teeStream,
 } from './streams.js';
-import { inspectCustom, shapeClass } from './webidl.js';
+import { dictionaryOf, inspectCustom, shapeClass, toText } from './webidl.js';
 
 const constructionKey = {};
 
@@ -75,7 +76,7 @@ function streamOfSource(source, strategy) {
     throw new TypeError('The source of a ReadableStream must be an object');
   }
   if (source.type !== undefined) throw new TypeError('Byte streams are not available: leave the `type` of the source out');
-  const { size, highWaterMark = 1 } = strategy === undefined || strategy === null ? {} : strategy;
+  const { highWaterMark = 1, size } = dictionaryOf(strategy, 'The strategy of a ReadableStream');
   const mark = Number(highWaterMark);
   if (!(mark >= 0)) throw new RangeError('The highWaterMark must be a number, zero or more');
   if (size !== undefined && typeof size !== 'function') throw new TypeError('The size of a strategy must be a function');
@@ -106,6 +107,81 @@ function streamOfSource(source, strategy) {
   };
   return stream;
 }
+
+// The iterator of a stream: steps follow each other, whatever the tool does, and each takes the turns of the microtask
+// queue that Web IDL gives it. No tool reaches the class without a stream, so it is not made anew for a grant.
+class StreamIterator {
+  #reader;
+  #preventCancel;
+  #ongoing = undefined;
+  #finished = false;
+
+  constructor(reader, preventCancel) {
+    this.#reader = reader;
+    this.#preventCancel = preventCancel;
+  }
+
+  next() {
+    const steps = () => this.#nextStep();
+    const ongoing = this.#ongoing;
+    this.#ongoing = ongoing === undefined ? steps() : PromisePrototypeThen(ongoing, steps, steps);
+    return this.#ongoing;
+  }
+
+  return(value) {
+    const steps = () => this.#returnStep(value);
+    const ongoing = this.#ongoing;
+    this.#ongoing = ongoing === undefined ? steps() : PromisePrototypeThen(ongoing, steps, steps);
+    return PromisePrototypeThen(this.#ongoing, () => ({ value, done: true }));
+  }
+
+  #nextStep() {
+    const reader = this.#reader;
+    if (this.#finished || reader.stream === undefined) return PromiseResolve(Promise, { value: undefined, done: true });
+    const read = new Promise((resolve, reject) => {
+      readChunk(reader, {
+        chunk: (value) => resolve({ value, done: false }),
+        close: () => {
+          release(reader);
+          resolve({ value: undefined, done: true });
+        },
+        error: (error) => {
+          release(reader);
+          reject(error);
+        },
+      });
+    });
+    return PromisePrototypeThen(
+      read,
+      (result) => {
+        this.#ongoing = undefined;
+        if (result.done) this.#finished = true;
+        return result;
+      },
+      (error) => {
+        this.#ongoing = undefined;
+        this.#finished = true;
+        throw error;
+      },
+    );
+  }
+
+  #returnStep(value) {
+    const reader = this.#reader;
+    if (this.#finished || reader.stream === undefined) return PromiseResolve(Promise, undefined);
+    this.#finished = true;
+    return new Promise((resolve, reject) => {
+      if (!this.#preventCancel) cancelStream(reader.stream, value, resolve, reject);
+      release(reader);
+      if (this.#preventCancel) resolve(undefined);
+    });
+  }
+}
+ObjectSetPrototypeOf(StreamIterator.prototype, AsyncIteratorPrototype);
+// The class is internal: without this a tool could build iterators over records of its own.
+delete StreamIterator.prototype.constructor;
+
+shapeClass(StreamIterator, 'ReadableStream AsyncIterator', ['next', 'return']);
 
 // Set by `makeStreams`.
 let Controller;
@@ -203,11 +279,15 @@ export function makeStreams() {
     }
 
     getReader(options = undefined) {
-      const stream = this.#stream;
-      if (options !== undefined && options !== null && options.mode !== undefined) {
-        throw new TypeError('Readers of byte streams are not available: leave the `mode` out');
+      void this.#stream;
+      const { mode } = dictionaryOf(options, 'The options of getReader');
+      if (mode !== undefined) {
+        throw new TypeError(
+          toText(mode) === 'byob'
+            ? 'Readers of byte streams are not available: leave the `mode` out'
+            : 'The mode of a reader can only be byob',
+        );
       }
-      void stream;
       return new ReadableStreamDefaultReader(this);
     }
 
@@ -225,8 +305,9 @@ export function makeStreams() {
     }
 
     values(options = undefined) {
-      const preventCancel = options !== undefined && options !== null && !!options.preventCancel;
-      return new StreamIterator(lock(this.#stream), preventCancel);
+      const stream = this.#stream;
+      const preventCancel = !!dictionaryOf(options, 'The options of values').preventCancel;
+      return new StreamIterator(lock(stream), preventCancel);
     }
 
     [inspectCustom]() {
@@ -235,77 +316,6 @@ export function makeStreams() {
     }
   }
 
-  class StreamIterator {
-    #reader;
-    #preventCancel;
-    // Steps follow each other, whatever the tool does.
-    #last = undefined;
-
-    constructor(reader, preventCancel) {
-      this.#reader = reader;
-      this.#preventCancel = preventCancel;
-    }
-
-    next() {
-      return this.#after((resolve, reject) => {
-        const reader = this.#reader;
-        if (reader.stream === undefined) {
-          resolve({ value: undefined, done: true });
-          return;
-        }
-        readChunk(reader, {
-          chunk: (value) => resolve({ value, done: false }),
-          close: () => {
-            release(reader);
-            resolve({ value: undefined, done: true });
-          },
-          error: (error) => {
-            release(reader);
-            reject(error);
-          },
-        });
-      });
-    }
-
-    return(value = undefined) {
-      return this.#after((resolve, reject) => {
-        const reader = this.#reader;
-        const { stream } = reader;
-        const end = () => resolve({ value, done: true });
-        if (stream === undefined) {
-          end();
-        } else if (this.#preventCancel) {
-          release(reader);
-          end();
-        } else {
-          cancelStream(stream, value, end, reject);
-          release(reader);
-        }
-      });
-    }
-
-    #after(step) {
-      const last = this.#last;
-      const promise = new Promise((resolve, reject) => {
-        const run = () => {
-          try {
-            step(resolve, reject);
-          } catch (error) {
-            reject(error);
-          }
-        };
-        if (last === undefined) run();
-        else PromisePrototypeThen(last, run, run);
-      });
-      this.#last = promise;
-      return promise;
-    }
-  }
-  ObjectSetPrototypeOf(StreamIterator.prototype, AsyncIteratorPrototype);
-  // The class is internal: without this a tool could build iterators over records of its own.
-  delete StreamIterator.prototype.constructor;
-
-  shapeClass(StreamIterator, 'ReadableStream AsyncIterator', ['next', 'return']);
   shapeClass(ReadableStreamDefaultController, 'ReadableStreamDefaultController', [
     'desiredSize', 'enqueue', 'close', 'error',
   ]);

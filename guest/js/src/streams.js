@@ -11,6 +11,8 @@ import {
   ArrayPrototypePush,
   ArrayPrototypeShift,
   Number,
+  Promise,
+  PromisePrototypeThen,
   RangeError,
   TypedArrayPrototypeGetLength,
   TypedArrayPrototypeGetToStringTag,
@@ -207,7 +209,8 @@ export function readChunk(reader, request) {
     request.error(stream.error);
   } else if (stream.queue.length > 0) {
     const { chunk, size } = ArrayPrototypeShift(stream.queue);
-    stream.queued = stream.queue.length > 0 ? stream.queued - size : 0;
+    // A sum of numbers with a fraction; below zero is an error of rounding.
+    stream.queued = stream.queued - size < 0 ? 0 : stream.queued - size;
     if (stream.closing && stream.queue.length === 0) finish(stream);
     else pullIfNeeded(stream);
     request.chunk(chunk);
@@ -260,13 +263,26 @@ export function teeStream(stream, copy) {
   let readAgain = false;
   const cancelled = [false, false];
   const reasons = [undefined, undefined];
-  const waiting = [];
   const branches = [];
+  let settleCancelled;
+  // What both branches say to whoever cancels them: it is known once both are cancelled, or the stream has ended.
+  const cancelledBoth = new Promise((resolve, reject) => {
+    settleCancelled = { resolve, reject };
+  });
+  // A rejection that no branch waits for is told by none.
+  PromisePrototypeThen(cancelledBoth, undefined, () => {});
   const both = (act) => {
     for (let i = 0; i < 2; i++) if (!cancelled[i]) act(branches[i], i);
   };
-  const settleCancelled = (error, isError) => {
-    for (let i = 0; i < waiting.length; i++) isError ? waiting[i].failed(error) : waiting[i].done(undefined);
+  const ended = () => {
+    if (!cancelled[0] || !cancelled[1]) settleCancelled.resolve(undefined);
+  };
+  const fail = (error) => {
+    // In a job of its own, as who waits for a rejection.
+    afterThisTask(() => {
+      for (let i = 0; i < 2; i++) errorStream(branches[i], error);
+      ended();
+    });
   };
   const request = {
     chunk(chunk) {
@@ -281,12 +297,10 @@ export function teeStream(stream, copy) {
     close() {
       reading = false;
       both(closeStream);
-      settleCancelled(undefined, false);
+      ended();
     },
-    error(error) {
+    error() {
       reading = false;
-      both((branch) => errorStream(branch, error));
-      settleCancelled(undefined, false);
     },
   };
   function pull(done) {
@@ -301,13 +315,23 @@ export function teeStream(stream, copy) {
   const cancelBranch = (i) => (reason, done, failed) => {
     cancelled[i] = true;
     reasons[i] = reason;
-    ArrayPrototypePush(waiting, { done, failed });
-    if (!cancelled[1 - i]) return;
-    cancelStream(stream, reasons, () => settleCancelled(undefined, false), (error) => settleCancelled(error, true));
+    if (cancelled[1 - i]) {
+      cancelStream(stream, [reasons[0], reasons[1]], settleCancelled.resolve, settleCancelled.reject);
+    }
+    PromisePrototypeThen(cancelledBoth, done, failed);
   };
-  ArrayPrototypePush(branches, createStream(pull, cancelBranch(0), 1));
-  ArrayPrototypePush(branches, createStream(pull, cancelBranch(1), 1));
-  pullIfNeeded(branches[0]);
+  for (let i = 0; i < 2; i++) {
+    const branch = createStream(pull, cancelBranch(i), 1);
+    branch.started = false;
+    ArrayPrototypePush(branches, branch);
+    // A stream starts in a job of its own; until then nothing is read.
+    afterThisTask(() => {
+      branch.started = true;
+      pullIfNeeded(branch);
+    });
+  }
+  if (stream.state === ERRORED) fail(stream.error);
+  else reader.settle = { resolve() {}, reject: fail };
   return branches;
 }
 

@@ -40,6 +40,8 @@ const HASH = 10;
 let paramsOfUrl;
 let refreshParams;
 let serializeParams;
+// The method that gives all URLSearchParams their iterators, set once the class is made.
+let entriesOf;
 
 export class URLSearchParams {
   // Names and values in turn: [name, value, name, value, ...].
@@ -60,7 +62,9 @@ export class URLSearchParams {
 
   constructor(init = '') {
     if ((typeof init === 'object' && init !== null) || typeof init === 'function') {
-      this.#list = #list in init ? copyList(init.#list) : listOfObject(init);
+      // The iterator that every URLSearchParams has gives what its list holds.
+      const isPlain = #list in init && init[SymbolIterator] === entriesOf;
+      this.#list = isPlain ? copyList(init.#list) : listOfObject(init);
     } else {
       this.#list = parseSearch(toUSVString(init));
     }
@@ -467,12 +471,13 @@ export function searchParamsText(value) {
   return serializeParams(value);
 }
 
+entriesOf = URLSearchParams.prototype.entries;
 shapeClass(URLSearchParams, 'URLSearchParams', [
   'size', 'append', 'delete', 'get', 'getAll', 'has', 'set', 'sort', 'forEach', 'entries', 'keys', 'values', 'toString',
 ]);
 ObjectDefineProperty(URLSearchParams.prototype, SymbolIterator, {
   __proto__: null,
-  value: URLSearchParams.prototype.entries,
+  value: entriesOf,
   writable: true,
   enumerable: false,
   configurable: true,

@@ -39,6 +39,13 @@ export function shapeClass(Class, name, members) {
   });
 }
 
+/** An object that is given as a dictionary; nothing is an empty one. */
+export function dictionaryOf(value, what) {
+  if (value === undefined || value === null) return { __proto__: null };
+  if (typeof value !== 'object' && typeof value !== 'function') throw new TypeError(what + ' must be an object');
+  return value;
+}
+
 /** Throws the TypeError of a call with too few arguments. */
 export function requireArguments(actual, needed, what) {
   if (actual < needed) {

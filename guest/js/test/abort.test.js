@@ -148,10 +148,45 @@ test('Event and EventTarget', async () => {
     'class E extends Event { d = 5; } const t = new EventTarget(); let d; t.addEventListener("x", (e) => { d = e.d; }); t.dispatchEvent(new E("x")); return d;',
     'EventTarget.prototype.addEventListener.call({}, "x", () => {}); return 0;',
     'return Event("x");',
+    'return new Event();',
+    'return new Event(undefined).type;',
+    'return new Event(Symbol("s"));',
+    'return new Event("x", 5);',
+    'return new Event("x", null).type;',
+    'const t = new EventTarget(); const e = new Event("x"); t.dispatchEvent(e); return [e.target === t, e.srcElement === t, e.currentTarget, e.eventPhase, e.composedPath().length];',
+    'const t = new EventTarget(); const e = new Event("x"); const seen = []; t.addEventListener("x", (v) => seen.push(v === e, v.target === t, v.currentTarget === t, v.eventPhase, v.composedPath().length)); t.dispatchEvent(e); t.dispatchEvent(e); return seen;',
+    'const t = new EventTarget(); const u = new EventTarget(); const e = new Event("x"); t.dispatchEvent(e); u.dispatchEvent(e); return e.target === u;',
+    'const t = new EventTarget(); t.addEventListener("x", () => {}, { signal: null }); return 0;',
+    'const t = new EventTarget(); t.addEventListener("x", () => {}, { signal: {} }); return 0;',
+    'const t = new EventTarget(); t.addEventListener("x", null, { signal: null }); return 0;',
+    'const t = new EventTarget(); t.addEventListener("x", () => {}, { signal: undefined }); return 0;',
+    'const t = new EventTarget(); let n = 0; t.addEventListener("x", () => n++, { signal: AbortSignal.abort() }); t.dispatchEvent(new Event("x")); return n;',
+    'return new EventTarget().dispatchEvent({ type: "x" });',
+    'const t = new EventTarget(); const log = []; t.addEventListener("x", () => log.push("late")); t.addEventListener("x", () => log.push("capture"), true); t.addEventListener("x", () => log.push("once"), { once: true }); t.dispatchEvent(new Event("x")); t.dispatchEvent(new Event("x")); return log.length;',
+    'const t = new EventTarget(); const log = []; const second = () => log.push(2); t.addEventListener("x", () => { log.push(1); t.removeEventListener("x", second); t.addEventListener("x", () => log.push(3)); }); t.addEventListener("x", second); t.dispatchEvent(new Event("x")); return log;',
+    'const t = new EventTarget(); const f = () => {}; let n = 0; const g = () => n++; t.addEventListener("x", g); t.addEventListener("x", g, { capture: true }); t.removeEventListener("x", g); t.dispatchEvent(new Event("x")); return n;',
+    'const e = new Event("x"); e.cancelBubble = true; return [e.cancelBubble, e.isTrusted, typeof e.timeStamp, Event.AT_TARGET];',
+    'const c = new AbortController(); let trusted; c.signal.onabort = (e) => { trusted = e.isTrusted; }; c.abort(); return trusted;',
+    'return Object.getOwnPropertyDescriptor(Event.prototype, "target").get.call({});',
   ]) {
     await same(code);
   }
 });
+
+test('an event that is being dispatched cannot be dispatched again', () =>
+  gives(
+    'const t = new EventTarget(); const e = new Event("x"); let name; t.addEventListener("x", () => { try { t.dispatchEvent(e); } catch (error) { name = error.name; } }); t.dispatchEvent(e); return name;',
+    'InvalidStateError',
+  ));
+
+test('isTrusted is an own attribute that cannot be taken away', () =>
+  gives('const e = new Event("x"); const d = Object.getOwnPropertyDescriptor(e, "isTrusted"); return [d.enumerable, d.configurable, typeof d.get, Object.keys(e)];', [true, false, 'function', ['isTrusted']]));
+
+test('a passive listener cannot prevent the default', () =>
+  gives(
+    'const t = new EventTarget(); t.addEventListener("x", (e) => e.preventDefault(), { passive: true }); const e = new Event("x", { cancelable: true }); return [t.dispatchEvent(e), e.defaultPrevented, e.returnValue];',
+    [true, false, true],
+  ));
 
 test('DOMException', async () => {
   for (const code of [
@@ -159,6 +194,9 @@ test('DOMException', async () => {
     'const e = new DOMException(); return [e.name, e.message, e.code];',
     'return [DOMException.ABORT_ERR, DOMException.DATA_CLONE_ERR, new DOMException("", "TimeoutError").code];',
     'return String(new DOMException("m", "NotFoundError"));',
+    'return ["name", "message", "code"].map((key) => Object.getOwnPropertyDescriptor(DOMException.prototype, key)).map((d) => [d.enumerable, d.configurable, typeof d.get, typeof d.set]);',
+    'const keys = []; for (const key in new DOMException()) keys.push(key); return ["name", "message", "code"].every((key) => keys.includes(key));',
+    'return new URLSearchParams(DOMException.prototype);',
   ]) {
     await same(code);
   }

@@ -133,6 +133,8 @@ const adopt = `(native) => {
   const lent = globalThis.__toolcell_native;
   return {
     grant: (names, secrets) => lent.hooks.grant(names, secrets),
+    // What is told of a value that was thrown: name, message and stack.
+    inspect: (thrown) => lent.hooks.inspect(thrown),
     settle: (id, json, bytes) => settle(id, true, parse(json), bytes && bytesFrom(bytes)),
     fail: (id, failure) => settle(id, false, parse(failure)),
   };

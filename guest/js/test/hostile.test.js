@@ -116,6 +116,19 @@ test('TextEncoder and TextDecoder', () => {
   assert.equal(run('encoder.encode("é")[1]'), 0xa9);
 });
 
+test('Buffer', () => {
+  unimpressed([
+    'return Buffer.from("héllo").toString("base64") + Buffer.from("aGk", "base64url").toString("latin1") + Buffer.from("6869", "hex").toString("ucs2");',
+    'const b = Buffer.alloc(16, "ab"); b.writeUInt32BE(7, 1); b.writeDoubleLE(1.5, 8); b.writeBigInt64LE(5n, 0); return b.toString("hex") + b.readIntLE(3, 6);',
+    'try { Buffer.alloc(1).readUInt32LE(0); } catch (e) { return e.name + e.code + e.message; }',
+    'try { Buffer.alloc(1).readInt8("x"); } catch (e) { return e.name + e.code + e.message; }',
+    'const b = Buffer.from("xabcabc"); return b.indexOf("abc", 2) + b.lastIndexOf(Buffer.from("abc")) + b.includes(99) + b.subarray(1, 3).toString();',
+    'return Buffer.concat([Buffer.from("a"), Buffer.from("€")]).equals(Buffer.from("a€")) + Buffer.compare(Buffer.from("a"), Buffer.from("b"));',
+    'const b = Buffer.from("abcd"); b.swap16(); b.copy(b, 1, 0, 2); b.fill("z", 3); return b.toString() + b.toJSON().data.length + Buffer.isUtf8(b);',
+    'return Buffer.transcode(Buffer.from("é€"), "utf8", "latin1").toString("hex") + Buffer.byteLength("é€") + Buffer.isEncoding("UTF-8");',
+  ]);
+});
+
 test('AbortController and AbortSignal', () => {
   const { run } = createRealm({ before: nativeDOMException });
   run('var a = new AbortController(); var any = AbortSignal.any([a.signal]); var none = new AbortController();');

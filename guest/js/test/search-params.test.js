@@ -91,3 +91,16 @@ test('sorts by UTF-16 units and stably', async () => {
 test('serializes every byte', () =>
   same(`const p = new URLSearchParams(); for (let i = 0; i < 256; i++) p.append(String.fromCharCode(i), i);
     return [p.toString(), [...new URLSearchParams(p.toString())]];`));
+
+test('an iterator that was put on the argument is honoured', async () => {
+  for (const code of [
+    'const p = new URLSearchParams("a=1"); p[Symbol.iterator] = function* () { yield ["b", "2"]; }; return String(new URLSearchParams(p));',
+    'const p = new URLSearchParams("a=1"); p[Symbol.iterator] = null; return String(new URLSearchParams(p));',
+    'const p = new URLSearchParams("a=1"); p[Symbol.iterator] = 5; return new URLSearchParams(p);',
+    'class P extends URLSearchParams { *[Symbol.iterator]() { yield ["c", "3"]; } } return String(new URLSearchParams(new P("a=1")));',
+    'return String(new URLSearchParams(new URLSearchParams("a=1&b=2")));',
+    'const o = { x: 1 }; o[Symbol.iterator] = function* () { yield ["d", "4"]; }; return String(new URLSearchParams(o));',
+  ]) {
+    await same(code);
+  }
+});

@@ -104,6 +104,75 @@ test('tee', async () => {
   }
 });
 
+test('both cancellations of a tee tell what cancelling the source throws', async () => {
+  for (const code of [
+    'const s = new ReadableStream({ cancel() { throw new RangeError("c"); } }); const [a, b] = s.tee(); return Promise.all([failing(a.cancel()), failing(b.cancel())]);',
+    'const s = new ReadableStream({ pull(c) { c.enqueue(1); }, cancel() { return Promise.reject("late"); } }); const [a, b] = s.tee(); await later(); return Promise.all([failing(b.cancel(1)), failing(a.cancel(2))]);',
+    'const s = new ReadableStream({ cancel(why) { log.push(why); } }); const [a, b] = s.tee(); const first = a.cancel("a").then(() => log.push("first")); await later(); log.push("waiting"); await Promise.all([first, b.cancel("b")]); return log;',
+    'let c; const s = new ReadableStream({ start(x) { c = x; } }); const [a, b] = s.tee(); const cancelled = failing(a.cancel()); c.close(); return [await cancelled, await all(b)];',
+  ]) {
+    await behave(code);
+  }
+});
+
+test('an error after tee reaches both branches', async () => {
+  for (const code of [
+    'let c; const s = new ReadableStream({ start(x) { c = x; } }); const [a, b] = s.tee(); c.error(new RangeError("e")); return Promise.all([failing(a.getReader().read()), failing(b.getReader().closed)]);',
+    'let c; const s = new ReadableStream({ start(x) { c = x; } }); const [a, b] = s.tee(); c.enqueue(1); await later(); await later(); c.error("e"); const ra = a.getReader(); const rb = b.getReader(); return [await failing(ra.closed), await failing(rb.closed)];',
+    'let c; const s = new ReadableStream({ start(x) { c = x; } }); const [a, b] = s.tee(); const gone = failing(a.cancel()); c.error("e"); return [await gone, await failing(b.getReader().closed), await failing(a.cancel())];',
+    'let c; const s = new ReadableStream({ start(x) { c = x; } }); const [a, b] = s.tee(); const ra = a.getReader(); const rb = b.getReader(); const reads = [failing(ra.read()), failing(rb.read())]; c.error("e"); return Promise.all(reads);',
+  ]) {
+    await behave(code);
+  }
+});
+
+test('tee inside of size goes on', async () => {
+  for (const code of [
+    'let c; let two; const s = new ReadableStream({ start(x) { c = x; } }, { size() { two = s.tee(); return 1; } }); c.enqueue("a"); log.push(s.locked); c.close(); return [log, await all(two[0]), await all(two[1])];',
+    'let c; let r; const s = new ReadableStream({ start(x) { c = x; } }, { size() { r ??= s.getReader(); return 1; } }); c.enqueue("a"); return r.read();',
+    'let c; let n = 0; const s = new ReadableStream({ start(x) { c = x; } }, { size() { if (n++ < 2) c.enqueue("in"); return 1; }, highWaterMark: 9 }); c.enqueue("a"); c.close(); return all(s);',
+  ]) {
+    await behave(code);
+  }
+});
+
+test('the options of getReader are converted', async () => {
+  for (const code of [
+    'return from().getReader(5);', 'return from().getReader("byob");', 'return from().getReader({ mode: "x" });', 'return from().getReader({ mode: null });', 'return from().getReader({ mode: Symbol() });',
+    'return from().getReader(null).read();', 'return from().getReader({}).read();', 'return from().getReader(() => {}).read();', 'return from().values(5);', 'return from().values(null).next().then((r) => [r.value, r.done]);',
+  ]) {
+    await behave(code);
+  }
+  // Node.js 20 compares the value and does not convert it.
+  await gives('from().getReader({ mode: { toString() { throw new RangeError("mode"); } } })'.replace('from()', 'new ReadableStream()'), { thrown: { error: 'RangeError' } }, realm);
+});
+
+test('the total of the queue is the sum of its numbers', async () => {
+  for (const code of [
+    'let c; const s = new ReadableStream({ start(x) { c = x; } }, { size: (x) => x, highWaterMark: 0 }); c.enqueue(2); log.push(c.desiredSize); c.enqueue(Number.MAX_SAFE_INTEGER); log.push(c.desiredSize); const r = s.getReader(); await r.read(); log.push(c.desiredSize); await r.read(); log.push(c.desiredSize); return log;',
+    'let c; const s = new ReadableStream({ start(x) { c = x; } }, { size: (x) => x, highWaterMark: 0 }); c.enqueue(1e-16); c.enqueue(1); c.enqueue(2e-16); log.push(c.desiredSize); const r = s.getReader(); for (let i = 0; i < 3; i++) { await r.read(); log.push(c.desiredSize); } return log;',
+    'let c; const s = new ReadableStream({ start(x) { c = x; } }, { size: (x) => x, highWaterMark: 0 }); c.enqueue(0.1); c.enqueue(0.2); c.enqueue(0.3); const r = s.getReader(); for (let i = 0; i < 3; i++) { await r.read(); log.push(c.desiredSize); } return log;',
+  ]) {
+    await behave(code);
+  }
+});
+
+test('next and return of the iterator come in the order of Web IDL', async () => {
+  const order = (calls) => `const it = from(1, 2, 3).values(); const steps = [${calls}]; steps.forEach((p, i) => p.then((v) => log.push([i, v]), (e) => log.push([i, 'failed', e && e.name || e])));
+    for (let i = 0; i < 40; i++) { await null; if (i % 1 === 0) log.push('.'); } return log.filter((x) => x !== '.');`;
+  for (const code of [
+    ...['it.next(), it.return("r")', 'it.return("r"), it.next()', 'it.return("a"), it.return("b")', 'it.next(), it.next(), it.return("r"), it.next()', 'it.next(), it.return("r"), it.next(), it.return("s")'].map(order),
+    'return [from().values().return.length, from().values().next.length, from().values.length, from().getReader.length];',
+    'const i = from(1).values(); return [await i.next(), await i.next(), await i.next(), await i.return("x")];',
+    'const i = new ReadableStream({ cancel() { throw "c"; } }).values(); return [await failing(i.return("x")), await i.next(), await i.return("y")];',
+    'const i = new ReadableStream({ start(c) { c.error("e"); } }).values(); return [await failing(i.next()), await i.next(), await i.return("y")];',
+    'const s = new ReadableStream({ pull(c) { c.enqueue(1); }, cancel(why) { log.push(why); } }); const i = s.values(); const both = await Promise.all([i.next(), i.return("r")]); return [both, log, s.locked];',
+    'const s = from(1, 2); const i = s.values({ preventCancel: true }); const both = await Promise.all([i.next(), i.return("r")]); return [both, s.locked, await all(s)];',
+  ]) {
+    await behave(code);
+  }
+});
+
 test('what there is not says so', async () => {
   await gives('new ReadableStream({ type: "bytes" })', { thrown: { error: 'TypeError' } }, realm);
   await gives('new ReadableStream().getReader({ mode: "byob" })', { thrown: { error: 'TypeError' } }, realm);
