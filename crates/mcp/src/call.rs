@@ -46,7 +46,7 @@ const CLIENT_WAITS: Duration = Duration::from_mins(1);
 /// Arguments longer than this are read on a blocking thread, in bytes: the threads of the runtime are everybody's.
 const LONG: usize = 64 << 10;
 /// The longest token of progress that is sent back with each notice, in bytes.
-const TOKEN_LIMIT: usize = 256;
+const TOKEN_LIMIT: usize = 4 << 10;
 /// How many questions one request may lead to.
 const QUESTIONS: usize = 8;
 /// The name of the one question of an answer.

@@ -7,7 +7,7 @@
 //! Invariant: a runtime that is returned has a blocking thread, which stays. Work that finds no other one waits for it.
 
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -24,7 +24,10 @@ const WORKERS: usize = 2;
 /// How many blocking threads there may be; each principal is held to its share of them.
 const BLOCKING: usize = 4096;
 /// For how long threads that were asked for are waited for.
-const STARTED: Duration = Duration::from_secs(2);
+const STARTED: Duration = Duration::from_millis(500);
+/// How often a runtime is tried, and how long after each other.
+const TRIES: usize = 5;
+const PAUSE: Duration = Duration::from_millis(10);
 /// For how long a blocking thread stays that has nothing to do: longer than any server lives, so that the first one is kept.
 const STAYS: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
@@ -33,14 +36,25 @@ const STAYS: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 /// # Errors
 /// Where not one thread can be had.
 pub(crate) fn runtime() -> io::Result<Runtime> {
-    match ask_for(WORKERS + 1).and_then(|()| with_workers()) {
-        Ok(runtime) => Ok(runtime),
-        Err(error) => {
-            tracing::debug!(%error, "messages are read and written on one thread: there are not more to be had");
-            ask_for(1)?;
-            on_this_thread()
+    let several = ask_for(WORKERS + 1).and_then(|()| again(with_workers));
+    several.or_else(|error| {
+        tracing::debug!(%error, "messages are read and written on one thread: there are not more to be had");
+        ask_for(1)?;
+        again(on_this_thread)
+    })
+}
+
+/// Tries some times: a thread that has ended is counted by the system for another moment.
+fn again(make: impl Fn() -> io::Result<Runtime>) -> io::Result<Runtime> {
+    let mut made = make();
+    for _ in 1..TRIES {
+        if made.is_ok() {
+            break;
         }
+        thread::sleep(PAUSE);
+        made = make();
     }
+    made
 }
 
 fn with_workers() -> io::Result<Runtime> {
@@ -69,16 +83,26 @@ fn on_this_thread() -> io::Result<Runtime> {
 fn built(builder: &mut Builder) -> io::Result<Runtime> {
     let builder = builder.enable_all().thread_keep_alive(STAYS).max_blocking_threads(BLOCKING);
     // It panics where the system refuses the first thread.
-    catch_unwind(AssertUnwindSafe(|| builder.build())).unwrap_or_else(|_| Err(refused()))
+    quietly(|| builder.build()).unwrap_or_else(|| Err(refused()))
+}
+
+/// Does what panics where there are no threads; none where it did. What the library would print says nothing that the error
+/// does not.
+fn quietly<T>(work: impl FnOnce() -> T) -> Option<T> {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| ()));
+    let done = panic::catch_unwind(AssertUnwindSafe(work));
+    panic::set_hook(hook);
+    done.ok()
 }
 
 /// A runtime of which one blocking thread has started.
 fn with_blocking_thread(runtime: Runtime) -> io::Result<Runtime> {
-    let started = catch_unwind(AssertUnwindSafe(|| {
+    let started = quietly(|| {
         runtime.block_on(async { tokio::time::timeout(STARTED, tokio::task::spawn_blocking(|| ())).await.is_ok() })
-    }));
+    });
     match started {
-        Ok(true) => Ok(runtime),
+        Some(true) => Ok(runtime),
         _ => {
             runtime.shutdown_background();
             Err(refused())

@@ -6,6 +6,7 @@
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
@@ -99,20 +100,19 @@ fn end(server: Server, deadline: Instant) {
         );
     }
     let (tell, ended) = channel();
-    let kept = server.clone();
+    // The thread takes it out of here: where there is none to be had, it is not dropped on this one.
+    let slot = Arc::new(Mutex::new(Some(server)));
+    let taken = Arc::clone(&slot);
     let dropping = std::thread::Builder::new().name("toolcell-end".to_owned()).spawn(move || {
-        drop(server);
+        drop(taken.lock().unwrap_or_else(PoisonError::into_inner).take());
         // Where nobody waits any more, the process is ending.
         let _ = tell.send(());
     });
-    match dropping {
-        Ok(_) => {
-            drop(kept);
-            let _ = ended.recv_timeout(left(deadline));
-        }
-        // Dropping it here might take longer than there is time; the process ends now, and with it all that it holds.
-        Err(_) => std::mem::forget(kept),
+    if dropping.is_ok() {
+        let _ = ended.recv_timeout(left(deadline));
     }
+    // What is left of it ends with the process.
+    std::mem::forget(slot);
 }
 
 fn left(deadline: Instant) -> Duration {

@@ -15,6 +15,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixStream as StdUnixStream;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rmcp::service::serve_server_with_ct;
@@ -75,9 +76,10 @@ pub(crate) async fn serve(
     shutdown: impl Future<Output = ()>,
     grace: Duration,
 ) -> Result<Instant, StdioError> {
-    let (input, output) = taken().map_err(StdioError::Streams)?;
+    let (input, output) = taken()?;
     let calls = server.calls().clone();
     let transport = Messages::new(Lines::new(input, MESSAGE_LIMIT), output);
+    let hung_up = transport.ended().clone();
     let stop = tokio_util::sync::CancellationToken::new();
     let mut session = Box::pin(async {
         match Box::pin(serve_server_with_ct(server, transport, stop.clone())).await {
@@ -86,36 +88,50 @@ pub(crate) async fn serve(
             Err(error) => tracing::debug!(%error, "the client did not begin a session"),
         }
     });
-    let deadline = || Instant::now() + grace + LAST;
     tokio::select! {
-        () = &mut session => {
-            let deadline = deadline();
-            calls.close(grace).await;
-            Ok(deadline)
-        }
-        () = shutdown => {
-            let deadline = deadline();
-            calls.close(grace).await;
-            stop.cancel();
-            // A client that does not read may hold the last answer up.
-            let left = deadline.saturating_duration_since(Instant::now());
-            let _ = tokio::time::timeout(left, session).await;
-            Ok(deadline)
-        }
+        () = &mut session => {}
+        // The library waits some seconds before it says so.
+        () = hung_up.cancelled() => {}
+        () = shutdown => {}
     }
+    let deadline = Instant::now() + grace + LAST;
+    calls.close(grace).await;
+    stop.cancel();
+    // A client that does not read may hold the last answer up.
+    let left = deadline.saturating_duration_since(Instant::now());
+    let _ = tokio::time::timeout(left, session).await;
+    Ok(deadline)
 }
 
 /// Takes standard input and output away from the process.
-fn taken() -> io::Result<(Input, Output)> {
-    let (input, output) = (io::stdin().as_fd().try_clone_to_owned()?, io::stdout().as_fd().try_clone_to_owned()?);
+fn taken() -> Result<(Input, Output), StdioError> {
+    let own = || Ok((io::stdin().as_fd().try_clone_to_owned()?, io::stdout().as_fd().try_clone_to_owned()?));
+    let (input, output) = own().map_err(StdioError::Streams)?;
     let streams = (readable(&input), writable(&output));
     let (Some(input), Some(output)) = streams else {
-        // Neither pipes nor sockets: a file or a terminal, which somebody tries by hand.
-        return Ok((Box::new(tokio::io::stdin()), Box::new(tokio::io::stdout())));
+        // Neither pipes nor sockets: a file or a terminal, which somebody tries by hand; or the pipes of another user.
+        return Ok((Box::new(read_on_a_thread()?), Box::new(tokio::io::stdout())));
     };
+    put_aside().map_err(StdioError::Streams)?;
+    Ok((input, output))
+}
+
+/// Leaves nothing of the client at the numbers that everybody knows.
+fn put_aside() -> io::Result<()> {
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
     rustix::stdio::dup2_stdout(io::stderr().as_fd())?;
-    Ok((input, output))
+    Ok(())
+}
+
+/// Standard input, read on a thread of its own: it waits for as long as nothing comes, and a blocking thread of the runtime
+/// that did so would be missing to the tools.
+fn read_on_a_thread() -> Result<UnixStream, StdioError> {
+    let (mut fill, drain) = StdUnixStream::pair().map_err(StdioError::Streams)?;
+    // What is read after the server has gone is nobody's.
+    let copy = move || drop(io::copy(&mut io::stdin(), &mut fill));
+    thread::Builder::new().name("toolcell-stdin".to_owned()).spawn(copy).map_err(StdioError::Threads)?;
+    drain.set_nonblocking(true).map_err(StdioError::Streams)?;
+    UnixStream::from_std(drain).map_err(StdioError::Streams)
 }
 
 fn readable(fd: &OwnedFd) -> Option<Input> {

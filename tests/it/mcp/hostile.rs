@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use super::BEGINS;
 use super::home::Home;
 use super::peer::Peer;
 use super::web::Web;
@@ -116,7 +115,8 @@ fn a_server_ends_within_its_grace_and_a_second_whatever_its_tenants_do() {
     ends_within(began, 1);
     drop((hanging, head));
     // What was left behind is recorded when the store is opened next.
-    home.prints(&["--dir", home.path("store/principals/bob").to_str().unwrap(), "list"]);
+    let listed = home.types(&format!("toolcell --dir '{}' list", home.path("store/principals/bob").display()));
+    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
     let lines = home.audit_of("bob");
     assert!(lines.iter().any(|line| line["error"] == "interrupted" || line["error"] == "cancelled"), "{lines:#?}");
 }
@@ -151,7 +151,7 @@ fn names_no_path(home: &Home, told: &Value) {
 
 #[test]
 fn no_answer_over_http_names_a_path_of_the_host() {
-    let gone = "[[gates]]\nname = 'gone'\ncommand = ['/no/such/folder/hook']\nmatcher = 'hooked'\n";
+    let gone = "[[gates]]\nname = 'gone'\ncommand = ['/no/such/folder/hook']\ntools = ['hooked']\n";
     let home = Home::new(&format!("{gone}[approval]\nmode = 'ask'\n"));
     let tokens = home.tokens(&["alice"], "");
     let web = home.web(&["--tokens", &tokens]);

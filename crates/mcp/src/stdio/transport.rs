@@ -18,6 +18,7 @@ use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite, Empty};
+use tokio_util::sync::CancellationToken;
 
 use super::lines::{Line, Lines};
 use crate::malformed::{Malformed, malformed};
@@ -33,6 +34,8 @@ pub(super) struct Messages<R, W: AsyncWrite> {
     opened: bool,
     /// An answer to what was malformed. The future of `receive` may be dropped while it is written.
     sending: Option<Sending>,
+    /// Cancelled where the client says nothing more.
+    ended: CancellationToken,
 }
 
 impl<R, W> Messages<R, W>
@@ -42,7 +45,12 @@ where
 {
     pub(super) fn new(lines: Lines<R>, output: W) -> Self {
         let output = AsyncRwTransport::new_server(tokio::io::empty(), output);
-        Self { lines, output, opened: false, sending: None }
+        Self { lines, output, opened: false, sending: None, ended: CancellationToken::new() }
+    }
+
+    /// Cancelled where the client says nothing more.
+    pub(super) const fn ended(&self) -> &CancellationToken {
+        &self.ended
     }
 
     /// Reads the next message of the client; answers what is none.
@@ -103,7 +111,10 @@ where
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            let message = self.next().await?;
+            let Some(message) = self.next().await else {
+                self.ended.cancel();
+                return None;
+            };
             self.opened |= matches!(message, JsonRpcMessage::Request(_));
             if self.opened {
                 return Some(message);
