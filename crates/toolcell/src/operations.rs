@@ -15,6 +15,7 @@ mod inbox;
 mod pairs;
 mod pending;
 mod plan;
+mod protected;
 mod reach;
 pub(crate) mod tools;
 mod under_way;
@@ -22,8 +23,7 @@ mod under_way;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use toolcell_capabilities::Files;
-use toolcell_capabilities::NetRun;
+use toolcell_capabilities::{Files, Meters, NetRun};
 use toolcell_host::{Grant, Operations, OperationsOfCall};
 use toolcell_store::Store;
 use toolcell_tool::{Grants, KvGrant};
@@ -49,6 +49,8 @@ pub(crate) struct Given<'a> {
     name: String,
     /// How many tools wait for it, one for the other.
     depth: u32,
+    /// What all runs of its tree have used.
+    meters: Meters,
     /// As its run was asked for, or that of the first of the tools that wait for it.
     pub(crate) options: &'a RunOptions,
     /// What the tool is told that its call is called.

@@ -210,8 +210,7 @@ impl Toolbox {
         let random = drawn(permit.grants())?;
         attempted.has_drawn(random);
         let call_id = attempted.call_id();
-        let depth = within.map_or(0, |within| within.depth);
-        let given = self.give(permit.grants(), &entry, &call_id, options, depth)?;
+        let given = self.give(permit.grants(), &entry, &call_id, options, within)?;
         Ok(Admitted { entry, ready: Arc::clone(&ready), permit, random, given })
     }
 

@@ -222,7 +222,7 @@ impl Toolbox {
         let planned = kept.planned || !kept.pending.held.is_empty();
         let nobody = || planned.then(|| Arc::new(Nobody) as Arc<dyn Planner>);
         let options = RunOptions { plan: options.plan.clone().or_else(nobody), ..options.clone() };
-        let given = self.give(permit.grants(), &entry, &kept.call_id, &options, 0)?;
+        let given = self.give(permit.grants(), &entry, &kept.call_id, &options, None)?;
         *given.pending() = kept.pending;
         if !self.shelf()?.take_sleeping(&row)? {
             return Err(SleepError::NotAsleep { run: row.run.to_string() }.into());
