@@ -34,7 +34,7 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use toolcell::gate::GateCall;
+use toolcell::gate::{GateCall, Trust};
 use toolcell::jail::Program;
 use toolcell::policy::Layer;
 use toolcell::store::audit::{Filter, Line, Order};
@@ -103,7 +103,7 @@ impl Host {
         let jail = std::env::var_os("TOOLCELL_TEST_JAIL").map(|_| Program::Other(binary()));
         let sandbox = SandboxConfig { slots: 4, jail, ..SandboxConfig::default() };
         let policy = Policy::layered([file]).unwrap();
-        gates.add_policy(&policy, |_| true).unwrap();
+        gates.add_policy(&policy, |_| Trust::Yes).unwrap();
         let config = ToolboxConfig { sandbox, policy, gates, clock: now, ..ToolboxConfig::default() };
         let mut host = Self { folder: tempfile::tempdir().unwrap(), config, toolbox: None };
         host.reopen();

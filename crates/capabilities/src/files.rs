@@ -8,21 +8,28 @@ mod error;
 mod folder;
 mod make;
 mod place;
+mod protected;
 mod quota;
 mod read;
 mod write;
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 
+use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
-use toolcell_tool::FilesGrant;
+use toolcell_tool::{Access, FilesGrant};
 
 use crate::failure::Failure;
+use crate::meters::Meters;
 use folder::Folder;
 use place::Place;
+use protected::Guard;
 
 pub use error::FolderError;
 pub use place::PATH_LIMIT;
+pub use protected::Protected;
 pub use read::{FILE_LIMIT, LIST_LIMIT};
 
 /// What is to be done where a file is there already, or not.
@@ -77,7 +84,7 @@ pub struct Stat {
 ///
 /// # Examples
 /// ```
-/// use toolcell_capabilities::{Files, WriteMode};
+/// use toolcell_capabilities::{Files, RunFiles, WriteMode};
 /// use toolcell_tool::{Access, FilesGrant, FolderName};
 ///
 /// let folder = tempfile::tempdir()?;
@@ -86,7 +93,7 @@ pub struct Stat {
 ///     bytes: 10,
 ///     ..FilesGrant::to(FolderName::parse("notes")?, folder.path().to_owned())
 /// };
-/// let files = Files::open(&[grant])?;
+/// let files = Files::open(&RunFiles { grants: &[grant], ..RunFiles::default() })?;
 /// files.write("notes/today", b"rain", WriteMode::Create)?;
 /// files.write("notes/today", b", sun", WriteMode::Append)?;
 /// assert_eq!(files.read("notes/today")?, b"rain, sun");
@@ -101,13 +108,47 @@ pub struct Files {
     folders: BTreeMap<String, Folder>,
 }
 
+/// The folders of one run.
+#[derive(Clone, Default)]
+pub struct RunFiles<'a> {
+    /// Which tool this is: what is counted by, with all of its runs in the same tree.
+    pub tool: &'a str,
+    /// The folders.
+    pub grants: &'a [FilesGrant],
+    /// What no tool may change, whatever is granted.
+    pub protected: &'a [Protected],
+    /// The counters of the tree of runs.
+    pub meters: Meters,
+    /// The folders of the run that it is called within.
+    pub caller: Option<&'a Files>,
+}
+
+/// Why a folder would not be granted: something protected that is in it, or that it is in. Nothing where it would be, or does not
+/// open.
+///
+/// # Errors
+/// What the system says where that cannot be told.
+pub fn refused_folder(path: &Path, access: Access, protected: &[Protected]) -> std::io::Result<Option<String>> {
+    let Ok(dir) = Dir::open_ambient_dir(path, cap_std::ambient_authority()) else { return Ok(None) };
+    Guard::new(protected)?.refuses(&dir, access)
+}
+
 impl Files {
-    /// Opens the granted folders.
+    /// Opens the granted folders. Each is looked at as it was opened: where something protected is in a folder that may be changed,
+    /// or around it, no folder is opened.
     ///
     /// # Errors
-    /// `files-missing` where a folder is not there or is none, `files-denied` where it cannot be opened.
-    pub fn open(grants: &[FilesGrant]) -> Result<Self, FolderError> {
-        let opened = grants.iter().map(|grant| Ok((grant.name.as_str().to_owned(), Folder::open(grant)?)));
+    /// `files-missing` where a folder is not there or is none, `files-denied` where it cannot be opened, `files-protected` where
+    /// something protected is in it, or around it.
+    pub fn open(run: &RunFiles<'_>) -> Result<Self, FolderError> {
+        let Some(first) = run.grants.first() else { return Ok(Self { folders: BTreeMap::new() }) };
+        let guard = Arc::new(Guard::new(run.protected).map_err(|source| FolderError::of(first, source))?);
+        let meter = run.meters.of(run.tool);
+        let opened = run.grants.iter().map(|grant| {
+            let name = grant.name.as_str();
+            let caller = run.caller.and_then(|caller| caller.folders.get(name));
+            Ok((name.to_owned(), Folder::open(grant, &guard, &meter, caller)?))
+        });
         Ok(Self { folders: opened.collect::<Result<_, _>>()? })
     }
 

@@ -4,10 +4,15 @@
 
 mod failure;
 mod files;
+mod meters;
 mod net;
 
 pub use failure::{Effects, Failure};
-pub use files::{FILE_LIMIT, FileKind, Files, FolderError, LIST_LIMIT, Listed, PATH_LIMIT, Stat, WriteMode};
+pub use files::{
+    FILE_LIMIT, FileKind, Files, FolderError, LIST_LIMIT, Listed, PATH_LIMIT, Protected, RunFiles, Stat, WriteMode,
+    refused_folder,
+};
+pub use meters::Meters;
 pub use net::{
     Body, Net, NetConfig, NetRun, Redirect, Request, Resolve, Response, Roots, RootsError, RunNet, Secret, SecretError,
     SystemResolver,

@@ -1,7 +1,7 @@
 //! Requests to other machines.
 //!
 //! Invariant: a request goes out only if one grant allows all of it, to an address that was checked, with no more of a secret
-//! than its own grant allows; and nothing of a secret's value comes back. Each hop of a redirect is a request of its own.
+//! than its own grant allows; what comes back is searched for values. Each hop of a redirect is a request of its own.
 
 mod address;
 mod client;
@@ -22,11 +22,14 @@ mod run;
 mod secret;
 mod tls;
 mod turns;
+mod unpack;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use toolcell_tool::{NetGrant, SecretGrant};
+
+use crate::meters::Meters;
 
 use rate::Rates;
 use tls::Tls;
@@ -42,14 +45,16 @@ pub use tls::RootsError;
 ///
 /// # Examples
 /// ```
-/// use toolcell_capabilities::{Effects, Net, NetConfig, Redirect, Request, RunNet};
+/// use toolcell_capabilities::{Effects, Meters, Net, NetConfig, Redirect, Request, RunNet};
 /// use toolcell_tool::{HostPattern, NetGrant, Scheme};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let net = Net::new(NetConfig::default())?;
 /// let grants = vec![NetGrant::to(HostPattern::parse("127.0.0.1")?, Scheme::Http)];
-/// let run = net.start(RunNet { tool: "weather".into(), run: "run-1".into(), grants, secrets: Vec::new() });
+/// let (secrets, other_secrets, meters) = (Vec::new(), Vec::new(), Meters::default());
+/// let (tool, run) = ("weather".into(), "run-1".into());
+/// let run = net.start(RunNet { tool, run, grants, secrets, other_secrets, meters, caller: None });
 ///
 /// let url = "http://2130706433/".to_owned();
 /// let request = Request { url, method: "GET".into(), headers: Vec::new(), redirect: Redirect::Follow, body: None };
@@ -103,6 +108,13 @@ pub struct RunNet {
     pub grants: Vec<NetGrant>,
     /// The secrets that may be put into them.
     pub secrets: Vec<(SecretGrant, Secret)>,
+    /// The secrets that other tools may send somewhere, with all hosts to which any of them may: what those hosts answer is searched
+    /// for them as well.
+    pub other_secrets: Vec<(SecretGrant, Secret)>,
+    /// The counters of the tree of runs.
+    pub meters: Meters,
+    /// The requests of the run that it is called within.
+    pub caller: Option<Arc<NetRun>>,
 }
 
 impl Net {

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use toolcell::policy::{Layer, Origin, PolicyError, Setting};
+use toolcell::gate::ProgramFiles;
+use toolcell::policy::{GateCommand, Layer, Origin, PolicyError, Setting};
 use toolcell::{Policy, PolicyFile, visible};
 
 use crate::Streams;
@@ -11,7 +12,7 @@ use crate::args::{ConfigCommand, PolicyArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::rules::{self, Rules};
-use crate::trusted::{Trusted, settled};
+use crate::trusted::{Trusted, TrustedFile, TrustedProgram, settled};
 
 pub(crate) fn run(
     command: &ConfigCommand,
@@ -56,6 +57,9 @@ fn show(rules: &Rules, with_origin: bool, streams: &mut Streams<'_>) -> Result<E
         let path = visible(&file.path().display().to_string());
         writeln!(streams.errors, "warning: the gates of {path} do not run, and deny, because nobody trusted it")?;
         writeln!(streams.errors, "hint: look at it, and then: toolcell config trust {path}")?;
+    }
+    if let Some(reason) = rules.lost_trust()? {
+        writeln!(streams.errors, "warning: nothing runs here: {}", visible(&reason))?;
     }
     Ok(Exit::Done)
 }
@@ -177,24 +181,51 @@ fn trust(file: Option<&Path>, places: &PolicyArgs, json: bool, streams: &mut Str
         })?,
     };
     let file = rules::read(Layer::Project, &path)?;
-    Trusted::at(places).add(&file.hash(), file.path())?;
+    let of = |gate: &GateCommand| ProgramFiles::of(&gate.command, &gate.folder);
+    let mut programs: Vec<TrustedProgram> = Vec::new();
+    for path in file.gates().iter().flat_map(|gate| of(gate).files) {
+        // What is not there yet is not trusted: the gate denies until the file is trusted anew.
+        let now = TrustedProgram::now(&path).ok();
+        programs.extend(now.filter(|now| !programs.contains(now)));
+    }
+    let (hash, listed) = (file.hash().to_string(), file.path().to_owned());
+    Trusted::at(places).add(TrustedFile { hash, path: listed, programs: programs.clone() })?;
     if json {
-        writeln!(streams.output, "{}", about(&file))?;
+        let mut said = about(&file);
+        let covered = programs.iter().map(|one| json!({ "path": one.path.display().to_string(), "hash": one.hash }));
+        said["covers"] = covered.collect();
+        writeln!(streams.output, "{said}")?;
         return Ok(Exit::Done);
     }
-    writeln!(streams.output, "trusted {} ({})", visible(&path.display().to_string()), short(&file))?;
+    writeln!(streams.output, "trusted {} ({})", shown(&path), short(&file.hash().to_hex()))?;
     for gate in file.gates() {
         writeln!(streams.output, "its gate `{}` runs {}", visible(&gate.name), visible(&gate.command.join(" ")))?;
+        if !gate.env.is_empty() {
+            writeln!(streams.output, "  it gets the variables {}", visible(&gate.env.join(", ")))?;
+        }
+        let ProgramFiles { files, folders } = of(gate);
+        for path in files {
+            match programs.iter().find(|program| program.path == path) {
+                Some(program) => writeln!(streams.output, "  covered: {} ({})", shown(&path), short(&program.hash))?,
+                None => writeln!(streams.output, "  not covered, since it cannot be read: {}", shown(&path))?,
+            }
+        }
+        for path in folders {
+            writeln!(streams.output, "  not covered, since it is a folder: {}", shown(&path))?;
+        }
     }
-    if file.gates().is_empty() {
-        writeln!(streams.output, "it has no gates, so that nothing changes")?;
-    }
+    let what = if file.gates().is_empty() { "it has no gates; until" } else { "what these files load is not covered; until" };
+    writeln!(streams.output, "{what} `toolcell config untrust`, nothing runs here where the file has changed or is gone")?;
     Ok(Exit::Done)
 }
 
-/// The beginning of the hash: a file that changes is to be trusted anew.
-fn short(file: &PolicyFile) -> String {
-    file.hash().to_hex().chars().take(16).collect()
+fn shown(path: &Path) -> String {
+    visible(&path.display().to_string())
+}
+
+/// The beginning of a hash: a file that changes is to be trusted anew.
+fn short(hash: &str) -> &str {
+    hash.get(..16).unwrap_or(hash)
 }
 
 fn untrust(file: &Path, places: &PolicyArgs, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {

@@ -39,5 +39,6 @@ pub(crate) fn config(sandbox: SandboxConfig, rules: &Rules) -> Result<ToolboxCon
     let (policy, gates) = (rules.policy().clone(), rules.gates()?);
     // A secret is in the environment of whoever starts this, and nowhere else.
     let secrets = Arc::new(|name: &SecretName| std::env::var(format!("TOOLCELL_SECRET_{name}")).ok());
-    Ok(ToolboxConfig { sandbox, policy, gates, secrets, ..ToolboxConfig::default() })
+    let protected = rules.protected()?;
+    Ok(ToolboxConfig { sandbox, policy, gates, secrets, protected, ..ToolboxConfig::default() })
 }

@@ -1,22 +1,25 @@
 //! The rules that hold here: the policy files of the user and of the project, found and read.
 //!
 //! Invariant: a file that is there and cannot be read or understood is an error, and not as good as none. A project's
-//! file is looked for upwards, and not beyond the home directory or the file system.
+//! file is looked for upwards, and not beyond the home directory or the file system. One that somebody trusted does not go away
+//! unnoticed: nothing runs until they say that it may.
 
 use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use etcetera::BaseStrategy as _;
 use etcetera::base_strategy::Xdg;
+use toolcell::gate::{GateCall, Trust};
 use toolcell::policy::{Layer, Origin, Overrides};
-use toolcell::{Gates, Lang, Policy, PolicyFile};
+use toolcell::{Gates, Lang, Policy, PolicyFile, Protected, Verdict};
 
 use crate::args::PolicyArgs;
 use crate::failure::Failure;
 use crate::input;
-use crate::trusted::Trusted;
+use crate::trusted::{Trusted, TrustedFile, unchanged};
 
 /// The name of a policy file.
 pub(crate) const FILE: &str = "toolcell.toml";
@@ -29,6 +32,9 @@ pub(crate) struct Rules {
     pub(crate) project: Option<PolicyFile>,
     policy: Policy,
     trusted: Trusted,
+    /// Where a project's file is looked for, the nearest first.
+    folders: Vec<PathBuf>,
+    user_path: Option<PathBuf>,
 }
 
 impl Rules {
@@ -40,7 +46,8 @@ impl Rules {
         // What is typed counts before the files.
         let typed = Overrides { approval: places.approval, ..Overrides::default() };
         let policy = Policy::layered(user.iter().chain(&project).cloned())?.with(&typed);
-        Ok(Self { user, project, policy, trusted: Trusted::at(places) })
+        let (trusted, folders) = (Trusted::at(places), folders_upwards(places)?);
+        Ok(Self { user, project, policy, trusted, folders, user_path: user_path(places) })
     }
 
     /// What they come to.
@@ -56,14 +63,65 @@ impl Rules {
     /// The gates of all files. Those of a project that nobody trusted deny.
     pub(crate) fn gates(&self) -> Result<Gates, Failure> {
         let mut gates = Gates::default();
-        // Who has no project with gates is not kept up by the list.
-        let of_project = self.policy.gates().iter().any(|gate| gate.layer == Layer::Project);
-        let trusted = if of_project { self.trusted.read()? } else { Vec::new() };
-        gates.add_policy(&self.policy, |gate| match &gate.origin {
-            Origin::File { path, .. } => trusted.iter().any(|file| file.is(&gate.file_hash, path)),
-            _ => false,
+        let trusted = self.trusted.read()?;
+        gates.add_policy(&self.policy, |gate| {
+            let Origin::File { path, .. } = &gate.origin else { return Trust::No };
+            let Some(file) = trusted.iter().find(|file| file.is(&gate.file_hash, path)) else { return Trust::No };
+            let (command, folder, known) = (gate.command.clone(), gate.folder.clone(), file.programs.clone());
+            let path = Arc::clone(path);
+            Trust::AsLongAs(Arc::new(move || unchanged(&command, &folder, &known, &path)))
         })?;
+        if let Some(reason) = self.lost(&trusted) {
+            gates.before("trusted-policy", move |_: &GateCall| Verdict::deny(reason.clone()));
+        }
         Ok(gates)
+    }
+
+    /// What has become of a project's file that somebody trusted, where it does not hold any longer as it was.
+    pub(crate) fn lost_trust(&self) -> Result<Option<String>, Failure> {
+        Ok(self.lost(&self.trusted.read()?))
+    }
+
+    fn lost(&self, trusted: &[TrustedFile]) -> Option<String> {
+        let holds = self.project.as_ref();
+        let mut in_front = None;
+        for path in self.folders.iter().map(|folder| folder.join(FILE)) {
+            let known = trusted.iter().find(|file| file.path == path);
+            let (file, shown) = (holds.filter(|file| file.path() == path), path.display());
+            match (known, file) {
+                (Some(known), Some(file)) if known.is(&file.hash(), &path) => return None,
+                (Some(_), Some(_)) => {
+                    let next = format!("look at it, and then: toolcell config trust {shown}");
+                    return Some(format!("{shown} has changed since it was trusted; {next}"));
+                }
+                (Some(_), None) if path.symlink_metadata().is_err() => {
+                    let next = format!("put it back, or say that it may go: toolcell config untrust {shown}");
+                    return Some(format!("{shown} was trusted, and it is gone; {next}"));
+                }
+                (Some(_), None) => {
+                    let front: &Path = in_front?;
+                    let front = front.display();
+                    let next = format!("look at it, and then: toolcell config trust {front}");
+                    return Some(format!("{front} stands in front of {shown}, which is trusted; {next}"));
+                }
+                (None, Some(file)) => in_front = Some(file.path()),
+                (None, None) => {}
+            }
+        }
+        None
+    }
+
+    /// What no tool may change of what these rules lean on, beside the files that hold here and their gates: where the user's file is
+    /// or would be, the list of trusted files, and what stands in it.
+    pub(crate) fn protected(&self) -> Result<Vec<Protected>, Failure> {
+        let mut all = Vec::new();
+        all.extend(self.user_path.iter().map(|path| Protected::file("the policy of the user", path)));
+        all.extend(self.trusted.path().map(|path| Protected::file("the list of trusted files", path)));
+        for file in self.trusted.read()? {
+            all.extend(file.programs.iter().map(|program| Protected::file("a program that is trusted", &program.path)));
+            all.push(Protected::file("a policy that is trusted", &file.path));
+        }
+        Ok(all)
     }
 
     /// Whether the gates of the project's file may run; nothing where it has none.
@@ -101,33 +159,42 @@ fn project_file(places: &PolicyArgs) -> Result<Option<PolicyFile>, Failure> {
 
 /// The nearest file upwards.
 pub(crate) fn project_path(places: &PolicyArgs) -> Result<Option<PathBuf>, Failure> {
-    if places.no_project {
-        return Ok(None);
-    }
-    let here = places.project.clone().unwrap_or_else(|| PathBuf::from("."));
-    let failed = |error| Failure::File { path: here.display().to_string(), error };
-    let start = match here.canonicalize() {
-        // A folder that was deleted has nothing above it.
-        Err(error) if places.project.is_none() && is_missing(&error) => return Ok(None),
-        other => other.map_err(failed)?,
-    };
-    let file_system = start.metadata().map_err(failed)?.dev();
-    let home = etcetera::home_dir().ok().and_then(|home| home.canonicalize().ok());
-    for folder in start.ancestors() {
-        if folder.metadata().map_err(failed)?.dev() != file_system {
-            return Ok(None);
-        }
+    for folder in folders_upwards(places)? {
         let path = folder.join(FILE);
         match path.symlink_metadata() {
             Ok(_) => return Ok(Some(path)),
             Err(error) if is_missing(&error) => {}
             Err(error) => return Err(Failure::File { path: path.display().to_string(), error }),
         }
-        if home.as_deref() == Some(folder) {
-            return Ok(None);
-        }
     }
     Ok(None)
+}
+
+/// The folders in which a project's file is looked for, the nearest first.
+fn folders_upwards(places: &PolicyArgs) -> Result<Vec<PathBuf>, Failure> {
+    if places.no_project {
+        return Ok(Vec::new());
+    }
+    let here = places.project.clone().unwrap_or_else(|| PathBuf::from("."));
+    let failed = |error| Failure::File { path: here.display().to_string(), error };
+    let start = match here.canonicalize() {
+        // A folder that was deleted has nothing above it.
+        Err(error) if places.project.is_none() && is_missing(&error) => return Ok(Vec::new()),
+        other => other.map_err(failed)?,
+    };
+    let file_system = start.metadata().map_err(failed)?.dev();
+    let home = etcetera::home_dir().ok().and_then(|home| home.canonicalize().ok());
+    let mut folders = Vec::new();
+    for folder in start.ancestors() {
+        if folder.metadata().map_err(failed)?.dev() != file_system {
+            break;
+        }
+        folders.push(folder.to_owned());
+        if home.as_deref() == Some(folder) {
+            break;
+        }
+    }
+    Ok(folders)
 }
 
 /// Reads a policy file.

@@ -1,7 +1,9 @@
-//! The list of project files whose gates may run: a hash and a path a line, in a file that only its user writes.
+//! The list of project files whose gates may run: a hash and a path a line, and below of it, with two spaces in front, those of the
+//! programs that the gates run. Only its user writes it.
 //!
-//! Invariant: a file is trusted as it is and where it is. A change to it, or another place (from which its commands would
-//! be others), is another file. A list that somebody else could have written counts for nothing.
+//! Invariant: a file is trusted as it is and where it is, with the programs that it names as they are. A change to one of them, or
+//! another place (from which its commands would be others), is another file. A list that somebody else could have written counts
+//! for nothing. A list of format 1 has no programs, so that nothing runs by it.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write as _};
@@ -9,6 +11,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
+use toolcell::gate::ProgramFiles;
 
 use crate::args::PolicyArgs;
 use crate::failure::Failure;
@@ -16,6 +19,8 @@ use crate::input;
 
 /// The longest list, in bytes.
 const LIMIT: u64 = 16 << 20;
+/// The first line of a list. Readers of format 1 take it for a file that is never looked for.
+const FORMAT: &str = "# toolcell trusted, format 2";
 
 /// Where the list is.
 pub(crate) struct Trusted {
@@ -23,9 +28,52 @@ pub(crate) struct Trusted {
 }
 
 /// A file that is trusted.
+#[derive(Clone)]
 pub(crate) struct TrustedFile {
-    hash: String,
-    path: PathBuf,
+    pub(crate) hash: String,
+    pub(crate) path: PathBuf,
+    /// The programs of its gates, as they were then.
+    pub(crate) programs: Vec<TrustedProgram>,
+}
+
+/// A file that gates run, as it was when somebody trusted it.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct TrustedProgram {
+    pub(crate) hash: String,
+    pub(crate) path: PathBuf,
+}
+
+impl TrustedProgram {
+    /// A file as it is now.
+    pub(crate) fn now(path: &Path) -> std::io::Result<Self> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(std::fs::File::open(path)?)?;
+        Ok(Self { hash: hasher.finalize().to_hex().to_string(), path: path.to_owned() })
+    }
+}
+
+/// Why a command is not the one that was trusted with a policy file, if it is not: each file that it runs has to be one of those, as
+/// it was.
+pub(crate) fn unchanged(
+    command: &[String],
+    folder: &Path,
+    known: &[TrustedProgram],
+    policy: &Path,
+) -> Result<(), String> {
+    let policy = policy.display();
+    let next = format!("look at it, and then: toolcell config trust {policy}");
+    for path in ProgramFiles::of(command, folder).files {
+        let shown = path.display();
+        let now = TrustedProgram::now(&path).map_err(|error| format!("`{shown}` cannot be read: {error}"))?;
+        match known.iter().find(|known| known.path == path) {
+            None => return Err(format!("`{shown}` was not covered when {policy} was trusted; {next}")),
+            Some(known) if *known != now => {
+                return Err(format!("`{shown}` has changed since {policy} was trusted; {next}"));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
 }
 
 impl TrustedFile {
@@ -59,22 +107,36 @@ impl Trusted {
             return Err(Failure::said("trust-unsafe", message, "look through it, and make it yours: chmod 600"));
         }
         let text = String::from_utf8(input::read(file, LIMIT).map_err(failed)?).unwrap_or_default();
-        let line = |line: &str| {
-            let (hash, path) = line.split_once(' ')?;
-            Some(TrustedFile { hash: hash.to_owned(), path: PathBuf::from(path) })
-        };
-        Ok(text.lines().filter_map(line).collect())
+        let mut files: Vec<TrustedFile> = Vec::new();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let of_program = line.strip_prefix("  ");
+            let Some((hash, path)) = of_program.unwrap_or(line).split_once(' ') else { continue };
+            let (hash, path) = (hash.to_owned(), PathBuf::from(path));
+            match (of_program, files.last_mut()) {
+                (Some(_), Some(file)) => file.programs.push(TrustedProgram { hash, path }),
+                (Some(_), None) => {}
+                (None, _) => files.push(TrustedFile { hash, path, programs: Vec::new() }),
+            }
+        }
+        Ok(files)
     }
 
-    /// Trusts a file as it is. Another state of it is not trusted any longer.
-    pub(crate) fn add(&self, hash: &impl ToString, path: &Path) -> Result<(), Failure> {
-        let listed = path.to_str().filter(|path| !path.chars().any(char::is_control)).ok_or_else(|| {
+    /// Where it is.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Trusts a file as it is, with the programs of its gates as they are. Another state of it is not trusted any longer.
+    pub(crate) fn add(&self, file: TrustedFile) -> Result<(), Failure> {
+        let is_plain = |path: &&Path| path.to_str().is_some_and(|path| !path.chars().any(char::is_control));
+        let mut paths = std::iter::once(&*file.path).chain(file.programs.iter().map(|program| &*program.path));
+        if let Some(path) = paths.find(|path| !is_plain(path)) {
             let message = format!("{} cannot be listed: its path is not plain text", path.display());
-            Failure::said("usage", message, "move the project to a folder with a plain name")
-        })?;
+            return Err(Failure::said("usage", message, "move the project to a folder with a plain name"));
+        }
         let mut files = self.read()?;
-        files.retain(|file| file.path != path);
-        files.push(TrustedFile { hash: hash.to_string(), path: PathBuf::from(listed) });
+        files.retain(|known| known.path != file.path);
+        files.push(file);
         self.write(&files)
     }
 
@@ -99,8 +161,12 @@ impl Trusted {
         let new = path.with_extension(format!("{}.new", std::process::id()));
         let mut options = OpenOptions::new();
         let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&new).map_err(failed)?;
-        for TrustedFile { hash, path } in files {
+        writeln!(file, "{FORMAT}").map_err(failed)?;
+        for TrustedFile { hash, path, programs } in files {
             writeln!(file, "{hash} {}", path.display()).map_err(failed)?;
+            for TrustedProgram { hash, path } in programs {
+                writeln!(file, "  {hash} {}", path.display()).map_err(failed)?;
+            }
         }
         file.sync_all().and_then(|()| std::fs::rename(&new, path)).map_err(failed)
     }

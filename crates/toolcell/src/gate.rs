@@ -13,6 +13,7 @@ mod command;
 mod end;
 mod failure;
 mod of_policy;
+mod program;
 mod runtime;
 mod tools;
 mod verdict;
@@ -22,14 +23,17 @@ mod wire;
 mod tests;
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use admission::{Admission, Context, RESULT_WITHHELD, ReviewStep, Reviewed, Step, Touched};
 pub use call::{Answer, Approving, Asking, GateCall, Person, Question, Waiting};
-pub use command::{GateCommand, When};
+pub use command::{GateCommand, StillTrusted, When};
 pub use end::{Ending, GateEnd};
 pub use failure::{Cause, GateFailure};
+pub use of_policy::Trust;
+pub use program::ProgramFiles;
 pub use verdict::{Change, Decision, Revision, Says, Verdict};
 
 use apart::{Hanging, Terms};
@@ -38,6 +42,8 @@ use command::Program;
 use failure::Fault;
 use runtime::Own;
 use tools::Patterns;
+
+pub(crate) use program::{refused_variable, search_path};
 
 /// How long a gate may take that was given no other time.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -55,6 +61,16 @@ pub enum GateError {
     /// It is for no tool that could be.
     #[error("`{0}` is no pattern of tool names: it may be a name, or the beginning of one and then `*`")]
     Pattern(String),
+    /// It does not get such a variable.
+    #[error("the gate `{gate}` does not get the environment variable `{name}`: {why}")]
+    Variable {
+        /// The gate.
+        gate: String,
+        /// The variable.
+        name: String,
+        /// Why not.
+        why: &'static str,
+    },
 }
 
 impl GateError {
@@ -71,6 +87,7 @@ impl GateError {
             Self::Empty(_) => "name the program, and then its arguments, each a string of its own",
             Self::NoTime(_) => "give it some milliseconds, or leave the time out: it is 5000 ms then",
             Self::Pattern(_) => "write `send-mail` or `send-*`; for every tool, leave the patterns out",
+            Self::Variable { .. } => "name other variables in `env`, or none",
         }
     }
 }
@@ -92,6 +109,8 @@ pub struct Gate {
     tools: Patterns,
     hanging: Hanging,
     act: Act,
+    /// What is started, where it is a command.
+    program: Option<Arc<Program>>,
 }
 
 impl Gate {
@@ -250,32 +269,57 @@ impl Gates {
     /// "error"?, "code"?, "durationMs"}`. Before a run (`preToolUse`) it prints an object with any of
     /// `permissionDecision` (`allow`, `deny`, `ask`), `permissionDecisionReason`, `modifiedArgs`, `additionalContext`,
     /// `suppressOutput`; after it (`postToolUse`) any of `modifiedResult` or `error`, `additionalContext`,
-    /// `suppressOutput`. `{}` and `null` are no objection. What it leaves running when it ends is killed.
+    /// `suppressOutput`. `{}` and `null` are no objection. What it leaves running in its process group when it ends is killed.
+    ///
+    /// Of the environment it gets `PATH`, `HOME`, `LANG`, `LANGUAGE`, `LC_*`, `TZ`, `TMPDIR` and the variables that the command names,
+    /// and never a secret of a tool.
     ///
     /// # Errors
     /// `gate-invalid`
     pub fn command(&mut self, command: GateCommand) -> Result<(), GateError> {
-        let GateCommand { name, command, when, timeout, tools, folder } = command;
+        self.command_if(command, None)
+    }
+
+    /// Adds a command that is started only as long as it is trusted.
+    fn command_if(&mut self, command: GateCommand, trusted: Option<StillTrusted>) -> Result<(), GateError> {
+        let GateCommand { name, command, when, timeout, tools, folder, env } = command;
         if timeout.is_zero() {
             return Err(GateError::NoTime(name));
         }
+        if let Some((variable, why)) = env.iter().find_map(|name| Some((name, refused_variable(name)?))) {
+            return Err(GateError::Variable { gate: name, name: variable.clone(), why });
+        }
         let tools = Patterns::parse(tools)?;
-        let program = Arc::new(Program::new(&command, &folder).ok_or_else(|| GateError::Empty(name.clone()))?);
+        let program = Program::new(&command, &folder, env, trusted);
+        let program = Arc::new(program.ok_or_else(|| GateError::Empty(name.clone()))?);
         let name: Arc<str> = name.into();
+        let started = Arc::clone(&program);
         if matches!(when, When::Before | When::BeforeAndAfter) {
             let (program, gate) = (Arc::clone(&program), Arc::clone(&name));
             let ask = move |terms: &Terms<'_>, call: &GateCall| {
                 Ok(wire::verdict(&gate, &program.answer(terms, wire::before(call)?)?)?)
             };
-            self.add_before(Arc::clone(&name), ask).within(timeout).tools = tools.clone();
+            let gate = self.add_before(Arc::clone(&name), ask);
+            gate.within(timeout).tools = tools.clone();
+            gate.program = Some(Arc::clone(&started));
         }
         if matches!(when, When::After | When::BeforeAndAfter) {
             let ask = move |terms: &Terms<'_>, call: &GateCall, end: &GateEnd| {
                 Ok(wire::revision(&program.answer(terms, wire::after(call, end)?)?)?)
             };
-            self.add_after(name, ask).within(timeout).tools = tools;
+            let gate = self.add_after(name, ask);
+            gate.within(timeout).tools = tools;
+            gate.program = Some(started);
         }
         Ok(())
+    }
+
+    /// The files of all commands, with the name of the gate and the folder that the command was named in.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = (&str, ProgramFiles, &Path)> {
+        self.0.iter().filter_map(|gate| {
+            let (files, folder) = gate.program.as_ref()?.files();
+            Some((&*gate.name, files, folder))
+        })
     }
 
     /// Whether nobody is asked before a run.
@@ -306,7 +350,7 @@ impl Gates {
 
     fn add(&mut self, name: Arc<str>, act: Act) -> &mut Gate {
         let (tools, hanging) = (Patterns::default(), Hanging::default());
-        Arc::make_mut(&mut self.0).push_mut(Gate { name, timeout: DEFAULT_TIMEOUT, tools, hanging, act })
+        Arc::make_mut(&mut self.0).push_mut(Gate { name, timeout: DEFAULT_TIMEOUT, tools, hanging, act, program: None })
     }
 
     /// Asks the gates before a run, in order, until one denies. Each sees the arguments as those before it changed them.

@@ -108,7 +108,7 @@ pub use toolcell_analysis::{
     Analysis, Capabilities, Capability, Comparison, Finding, Location, Need, Problem, QualityAssessment, Rejection,
     SafetyAnalysisResult, Severity, Shape, analyze, page, rule_names,
 };
-pub use toolcell_capabilities::Roots;
+pub use toolcell_capabilities::{Protected, Roots};
 pub use toolcell_host::{
     Bell, Budget, CallError, CancelToken, ENGINE_VERSION, Effects, Ended, FuelCovers, GUEST_DIGEST, Grant,
     Interruption, Json, JsonError, Kind, Left, Level, LogLine, NoOperations, Operation, OperationAnswer,

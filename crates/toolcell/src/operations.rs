@@ -15,6 +15,7 @@ mod inbox;
 mod pairs;
 mod pending;
 mod plan;
+mod protected;
 mod reach;
 pub(crate) mod tools;
 mod under_way;
@@ -22,8 +23,7 @@ mod under_way;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use toolcell_capabilities::Files;
-use toolcell_capabilities::NetRun;
+use toolcell_capabilities::{Files, Meters, NetRun};
 use toolcell_host::{Grant, Operations, OperationsOfCall};
 use toolcell_store::Store;
 use toolcell_tool::{Grants, KvGrant, ToolId};
@@ -37,7 +37,7 @@ pub(crate) use done::Ledger;
 pub(crate) use pending::{Pending, Ticketed};
 pub(crate) use plan::{Links, Nobody, Place, PlanChain};
 
-use crate::run::RunOptions;
+use crate::run::{RunOptions, Within};
 use crate::toolbox::Toolbox;
 
 use under_way::UnderWay;
@@ -53,6 +53,8 @@ pub(crate) struct Given<'a> {
     depth: u32,
     /// The plan that it has with all of these, where what they do is held.
     pub(crate) plan: Option<Arc<PlanChain>>,
+    /// What all runs of its tree have used.
+    meters: Meters,
     /// As its run was asked for, or that of the first of the tools that wait for it.
     pub(crate) options: &'a RunOptions,
     /// What the tool is told that its call is called.
@@ -72,10 +74,10 @@ pub(crate) struct Given<'a> {
 }
 
 /// Where a run stands among those that wait for each other.
-pub(crate) struct Nesting {
-    /// How many tools wait for it.
-    pub(crate) depth: u32,
-    /// The plan that it has with all of these, where what they do is held.
+pub(crate) struct Nesting<'a> {
+    /// The call by which another tool waits for it.
+    pub(crate) within: Option<&'a Within<'a>>,
+    /// The plan that it has with all that wait for each other, where what they do is held.
     pub(crate) plan: Option<Arc<PlanChain>>,
 }
 

@@ -1,7 +1,7 @@
 //! The host's policy: what tools may have, from the files of the user and of the project.
 //!
 //! Invariant: a project may only narrow. Whatever a policy with a project's file permits, the policy without it permits as
-//! well. Nothing here reads a file, the environment or a clock.
+//! well. Nothing here reads a file, the environment or a clock; only [`Policy::protects`] looks where granted folders are.
 
 mod approval;
 mod call;
@@ -23,12 +23,14 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 use toolcell_analysis::{Capabilities, Capability};
+use toolcell_capabilities::{Protected, refused_folder};
 use toolcell_host::Budget;
 use toolcell_store::audit::Contents;
-use toolcell_tool::{Lang, ToolId, ToolName};
+use toolcell_tool::{Lang, SecretGrant, ToolId, ToolName};
 
 use crate::policy::grants::{AllRules, Subject};
 use crate::policy::limits::{Limits, TOOLS};
@@ -97,6 +99,7 @@ pub struct Policy {
     grants: AllRules,
     folders: Vec<FolderAt>,
     gates: Vec<GateCommand>,
+    files: Vec<(Layer, Arc<Path>)>,
 }
 
 impl Default for Policy {
@@ -116,6 +119,7 @@ impl Default for Policy {
             grants: AllRules::default(),
             folders: Vec::new(),
             gates: Vec::new(),
+            files: Vec::new(),
         }
     }
 }
@@ -162,6 +166,7 @@ impl Policy {
         self.folders.extend(file.folders);
         problem::gates_differ(&self.gates, &file.gates)?;
         self.gates.extend(file.gates);
+        self.files.push((file.layer, file.path));
         Ok(())
     }
 
@@ -219,6 +224,31 @@ impl Policy {
     /// `policy-invalid`
     pub(crate) fn is_apart_from(&self, store: &Path, real: impl Fn(&Path) -> PathBuf) -> Result<(), PolicyError> {
         problem::folders_apart(&self.folders, store, real)
+    }
+
+    /// Refuses to grant a folder for writing in which something protected is, or which is in something protected, and to grant one
+    /// for reading where that is hidden. A folder that is not there is looked at when it is opened.
+    ///
+    /// # Errors
+    /// `policy-invalid`
+    pub fn protects(&self, protected: &[Protected]) -> Result<(), PolicyError> {
+        problem::folders_unprotected(&self.folders, |path, access| refused_folder(path, access, protected))
+    }
+
+    /// Whether no folder is granted.
+    pub(crate) const fn grants_no_folder(&self) -> bool {
+        self.folders.is_empty()
+    }
+
+    /// The files that it was made of, the user's first.
+    pub fn files(&self) -> impl Iterator<Item = (Layer, &Path)> {
+        self.files.iter().map(|(layer, path)| (*layer, &**path))
+    }
+
+    /// The secrets that any tool may send somewhere, and all hosts to which it may. A project's file may only take away from that.
+    #[must_use]
+    pub fn secrets(&self) -> Vec<SecretGrant> {
+        self.grants.secrets()
     }
 
     /// What becomes of a tool that does what another one does already.

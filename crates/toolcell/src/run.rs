@@ -211,11 +211,8 @@ impl Toolbox {
         attempted.has_drawn(random);
         let call_id = attempted.call_id();
         let begin = || options.plan.as_ref().map(|_| PlanChain::begin(entry.id, permit.args().params().as_str()));
-        let nesting = match within {
-            Some(within) => Nesting { depth: within.depth, plan: within.plan.clone() },
-            None => Nesting { depth: 0, plan: begin().map(Arc::new) },
-        };
-        let given = self.give(permit.grants(), &entry, &call_id, options, nesting)?;
+        let plan = within.map_or_else(|| begin().map(Arc::new), |within| within.plan.clone());
+        let given = self.give(permit.grants(), &entry, &call_id, options, Nesting { within, plan })?;
         Ok(Admitted { entry, ready: Arc::clone(&ready), permit, random, given })
     }
 

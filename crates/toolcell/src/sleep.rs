@@ -240,7 +240,7 @@ impl Toolbox {
             }
             None => PlanChain::begin(entry.id, &kept.params),
         };
-        let nesting = Nesting { depth: 0, plan: options.plan.as_ref().map(|_| Arc::new(plan)) };
+        let nesting = Nesting { within: None, plan: options.plan.as_ref().map(|_| Arc::new(plan)) };
         let given = self.give(permit.grants(), &entry, &kept.call_id, &options, nesting)?;
         *given.pending() = kept.pending;
         if !self.shelf()?.take_sleeping(&row)? {

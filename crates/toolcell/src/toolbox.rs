@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
-use toolcell_capabilities::{Net, Roots};
+use toolcell_capabilities::{Net, Protected, Roots};
 use toolcell_host::{Interruption, Kind, StartError};
 use toolcell_jail::Walls;
 use toolcell_store::audit::AuditConfig;
@@ -44,6 +44,8 @@ pub struct ToolboxConfig {
     pub functions: Functions,
     /// Whose certificates are believed, where tools make requests. Those that this machine believes unless said.
     pub roots: Roots,
+    /// What no tool may change, whatever it is granted, beside the store, the policy, the programs of its gates and this program.
+    pub protected: Vec<Protected>,
 }
 
 impl Default for ToolboxConfig {
@@ -59,6 +61,7 @@ impl Default for ToolboxConfig {
             secrets: Arc::new(|_| None),
             functions: Functions::default(),
             roots: Roots::System,
+            protected: Vec::new(),
         }
     }
 }
@@ -77,6 +80,7 @@ pub struct Toolbox {
     pub(crate) secrets: SecretSource,
     pub(crate) functions: Functions,
     pub(crate) roots: Roots,
+    pub(crate) protected: Vec<Protected>,
     pub(crate) net: OnceLock<Net>,
     pub(crate) background: Background,
     /// What a draft declares that it takes.
@@ -108,7 +112,7 @@ pub enum ToolboxError {
     /// It cannot be recorded.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// The policy grants the folder of the store.
+    /// The policy grants a folder that it may not.
     #[error(transparent)]
     Policy(#[from] PolicyError),
 }
@@ -192,6 +196,7 @@ impl Toolbox {
             secrets: config.secrets,
             functions: config.functions,
             roots: config.roots,
+            protected: config.protected,
             net: OnceLock::new(),
             background,
             anything: Schema::anything(),
@@ -286,6 +291,7 @@ impl Toolbox {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         self.policy.is_apart_from(store.path(), real)?;
         let toolbox = Self { store: Some(Arc::new(store)), ..self };
+        toolbox.check_folders()?;
         record::close_interrupted(&toolbox)?;
         Ok(toolbox)
     }

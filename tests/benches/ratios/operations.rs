@@ -97,7 +97,15 @@ fn gates(table: &mut Table, folder: &Path) {
     let (name, command) = ("allow".to_owned(), GATE.map(str::to_owned).to_vec());
     let (timeout, folder_of_gate) = (Duration::from_secs(5), folder.to_owned());
     gates
-        .command(GateCommand { name, command, when: When::Before, timeout, tools: Vec::new(), folder: folder_of_gate })
+        .command(GateCommand {
+            name,
+            command,
+            when: When::Before,
+            timeout,
+            tools: Vec::new(),
+            folder: folder_of_gate,
+            env: Vec::new(),
+        })
         .unwrap();
     let through = toolbox(&folder.join("gated"), gates);
     let plain = toolbox(&folder.join("ungated"), Gates::default());

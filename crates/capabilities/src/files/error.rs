@@ -43,6 +43,16 @@ pub enum FolderError {
         /// What the system said.
         source: Error,
     },
+    /// Something that decides what tools may do is in it, or around it.
+    #[error("the folder `{name}` at {path} is not granted: {why}, and no tool may change that")]
+    Protected {
+        /// What it is called.
+        name: FolderName,
+        /// Where it is.
+        path: String,
+        /// What is in it, or what it is in.
+        why: String,
+    },
 }
 
 impl FolderError {
@@ -54,12 +64,28 @@ impl FolderError {
         }
     }
 
+    pub(super) fn protected(grant: &FilesGrant, why: String) -> Self {
+        let path = grant.path.display().to_string().escape_debug().to_string();
+        Self::Protected { name: grant.name.clone(), path, why }
+    }
+
+    /// What a tool is told: not where folders are on this machine.
+    #[must_use]
+    pub fn to_tool(&self) -> String {
+        match self {
+            Self::Missing { name, .. } => format!("the folder `{name}` that it is granted is not there"),
+            Self::Denied { name, .. } => format!("the folder `{name}` that it is granted cannot be opened"),
+            Self::Protected { name, .. } => format!("the folder `{name}` that it is granted is protected"),
+        }
+    }
+
     /// The stable code of this error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Missing { .. } => "files-missing",
             Self::Denied { .. } => "files-denied",
+            Self::Protected { .. } => "files-protected",
         }
     }
 
@@ -69,6 +95,7 @@ impl FolderError {
         match self {
             Self::Missing { .. } => "make the folder, or correct its `path` in the policy",
             Self::Denied { .. } => "give this user the permission to open it, or name another `path` in the policy",
+            Self::Protected { .. } => "name a `path` in the policy that is apart from it, or `access = \"read\"`",
         }
     }
 }
@@ -107,6 +134,15 @@ pub(super) fn read_only(place: &Place<'_>) -> Failure {
         place.folder
     );
     Failure::nothing_done(DENIED, "files-not-granted", message)
+}
+
+/// What is there decides what tools may do.
+pub(super) fn protected(place: &Place<'_>) -> Failure {
+    let message = format!(
+        "`{}` cannot be changed: it decides what tools may do, or leads to what does; write to another path",
+        place.shown()
+    );
+    Failure::nothing_done(DENIED, "files-protected", message)
 }
 
 /// What is there is not of the kind that it would have to be.

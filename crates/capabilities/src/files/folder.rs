@@ -4,6 +4,7 @@
 //! says, whatever others put in the way meanwhile.
 
 use std::io::ErrorKind;
+use std::sync::Arc;
 
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::{Dir, FileType, OpenOptions, OpenOptionsExt as _};
@@ -12,9 +13,11 @@ use toolcell_tool::{Access, FilesGrant};
 
 use crate::failure::Failure;
 use crate::files::FileKind;
-use crate::files::error::{FolderError, failed, folder_itself, is_loop, read_only, through_link};
+use crate::files::error::{FolderError, failed, folder_itself, is_loop, protected, read_only, through_link};
 use crate::files::place::Place;
+use crate::files::protected::Guard;
 use crate::files::quota::Quota;
+use crate::meters::Meter;
 
 /// A folder, and what a run may still do in it.
 pub(super) struct Folder {
@@ -22,13 +25,29 @@ pub(super) struct Folder {
     access: Access,
     pub(super) written: Quota,
     pub(super) read: Quota,
+    pub(super) guard: Arc<Guard>,
 }
 
 impl Folder {
-    pub(super) fn open(grant: &FilesGrant) -> Result<Self, FolderError> {
+    /// Opens a folder, unless something that is protected is in it, or around it. What it takes counts with the caller's.
+    pub(super) fn open(
+        grant: &FilesGrant,
+        guard: &Arc<Guard>,
+        meter: &Meter,
+        caller: Option<&Self>,
+    ) -> Result<Self, FolderError> {
         let opened = Dir::open_ambient_dir(&grant.path, cap_std::ambient_authority());
         let dir = opened.map_err(|source| FolderError::of(grant, source))?;
-        Ok(Self { dir, access: grant.access, written: Quota::new(grant.bytes), read: Quota::new(grant.read_bytes) })
+        // What was opened is what is looked at, whatever the path leads to by now.
+        match guard.refuses(&dir, grant.access) {
+            Ok(None) => {}
+            Ok(Some(why)) => return Err(FolderError::protected(grant, why)),
+            Err(source) => return Err(FolderError::of(grant, source)),
+        }
+        let taken = meter.folder(grant);
+        let written = Quota::new(grant.bytes, taken.written, caller.map(|caller| &caller.written));
+        let read = Quota::new(grant.read_bytes, taken.read, caller.map(|caller| &caller.read));
+        Ok(Self { dir, access: grant.access, written, read, guard: Arc::clone(guard) })
     }
 
     /// Refuses where the folder is granted for reading.
@@ -46,8 +65,18 @@ impl Folder {
         let mut dir = self.dir.try_clone().map_err(|error| failed(place, &error))?;
         for part in above {
             dir = down(&dir, part).map_err(|error| no_way(place, &dir, part, &error))?;
+            self.must_be_unprotected(place, &dir)?;
         }
         Ok((dir, name))
+    }
+
+    /// Refuses a folder on the way down that holds something protected.
+    pub(super) fn must_be_unprotected(&self, place: &Place<'_>, dir: &Dir) -> Result<(), Failure> {
+        match self.guard.holds_folder(dir) {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) => Err(protected(place)),
+            Err(error) => Err(failed(place, &error)),
+        }
     }
 }
 

@@ -52,6 +52,7 @@ impl Folder {
                 other => other,
             };
             dir = below.map_err(|error| no_way(place, &dir, part, &error).with(effects))?;
+            self.must_be_unprotected(place, &dir).map_err(|failure| failure.with(effects))?;
         }
         Ok(())
     }

@@ -1,14 +1,21 @@
 //! How much of something a run has taken, and how much it may.
 //!
 //! Invariant: what is taken is counted first, so threads that take at once never take more together than there is. What is
-//! given up without having been kept is there again.
+//! given up without having been kept is there again. What a nested run takes is taken from each run that it is called within.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How much there is, and how much of it was taken.
 pub(super) struct Quota {
+    /// That of the run, and then those of the runs that it is called within, each counter once.
+    levels: Vec<Level>,
+}
+
+#[derive(Clone)]
+struct Level {
     most: u64,
-    taken: AtomicU64,
+    taken: Arc<AtomicU64>,
 }
 
 /// A part of a quota, given back unless it is kept.
@@ -17,23 +24,46 @@ pub(super) struct Taken<'a> {
     bytes: u64,
 }
 
+impl Level {
+    fn take(&self, bytes: u64) -> Result<(), u64> {
+        let within = |taken: u64| taken.checked_add(bytes).filter(|taken| *taken <= self.most);
+        let taken = self.taken.fetch_update(Ordering::AcqRel, Ordering::Acquire, within);
+        taken.map(drop).map_err(|taken| self.most.saturating_sub(taken))
+    }
+
+    fn give_back(&self, bytes: u64) {
+        self.taken.fetch_sub(bytes, Ordering::AcqRel);
+    }
+}
+
 impl Quota {
-    pub(super) fn new(most: u64) -> Self {
-        Self { most, taken: AtomicU64::new(0) }
+    /// A quota with the counter that it shares with other runs of the same tool, within the quota of the caller.
+    pub(super) fn new(most: u64, taken: Arc<AtomicU64>, caller: Option<&Self>) -> Self {
+        let mut levels = vec![Level { most, taken }];
+        for above in caller.iter().flat_map(|caller| &caller.levels) {
+            match levels.iter_mut().find(|level| Arc::ptr_eq(&level.taken, &above.taken)) {
+                // A tool that is called within itself counts once.
+                Some(same) => same.most = same.most.min(above.most),
+                None => levels.push(above.clone()),
+            }
+        }
+        Self { levels }
     }
 
     /// How much there ever was.
     pub(super) fn most(&self) -> u64 {
-        self.most
+        self.levels.iter().map(|level| level.most).min().unwrap_or_default()
     }
 
     /// Takes so much, or says how much is left.
     pub(super) fn take(&self, bytes: u64) -> Result<Taken<'_>, u64> {
-        let within = |taken: u64| taken.checked_add(bytes).filter(|taken| *taken <= self.most);
-        match self.taken.fetch_update(Ordering::AcqRel, Ordering::Acquire, within) {
-            Ok(_) => Ok(Taken { quota: self, bytes }),
-            Err(taken) => Err(self.most - taken),
+        for (at, level) in self.levels.iter().enumerate() {
+            if let Err(left) = level.take(bytes) {
+                self.levels[..at].iter().for_each(|taken| taken.give_back(bytes));
+                return Err(left);
+            }
         }
+        Ok(Taken { quota: self, bytes })
     }
 }
 
@@ -57,7 +87,7 @@ impl Taken<'_> {
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
-        self.quota.taken.fetch_sub(self.bytes, Ordering::AcqRel);
+        self.quota.levels.iter().for_each(|level| level.give_back(self.bytes));
     }
 }
 
@@ -65,9 +95,31 @@ impl Drop for Taken<'_> {
 mod tests {
     use super::*;
 
+    fn quota(most: u64) -> Quota {
+        Quota::new(most, Arc::default(), None)
+    }
+
+    #[test]
+    fn what_a_nested_run_takes_is_taken_from_its_caller_too() {
+        let (own, other) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
+        let caller = Quota::new(10, Arc::clone(&own), None);
+        let nested = Quota::new(6, Arc::clone(&other), Some(&caller));
+        nested.take(5).unwrap().keep();
+        caller.take(4).unwrap().keep();
+        // Its own limit would let it.
+        assert_eq!(nested.take(2).err(), Some(1));
+        assert_eq!((own.load(Ordering::Relaxed), other.load(Ordering::Relaxed)), (9, 5));
+        drop(nested.take(1).unwrap());
+        // Another run of the same tool, and the caller called again, count with those before.
+        let again = Quota::new(6, other, Some(&caller));
+        assert_eq!((again.take(2).err(), again.take(1).unwrap().keep()), (Some(1), 1));
+        let itself = Quota::new(10, own, Some(&caller));
+        assert_eq!((itself.take(1).err(), caller.take(1).err()), (Some(0), Some(0)));
+    }
+
     #[test]
     fn what_is_not_kept_is_given_back() {
-        let quota = Quota::new(10);
+        let quota = quota(10);
         drop(quota.take(6).unwrap());
         quota.take(6).unwrap().keep_only(4);
         let mut taken = quota.take(5).unwrap();
@@ -79,7 +131,7 @@ mod tests {
 
     #[test]
     fn threads_never_take_more_together_than_there_is() {
-        let quota = Quota::new(1_000);
+        let quota = quota(1_000);
         let kept = |step: u64| (0..2_000).filter_map(|_| Some(quota.take(step).ok()?.keep())).sum::<u64>();
         let all: u64 = std::thread::scope(|scope| {
             let threads: Vec<_> = (1..=8).map(|step| scope.spawn(move || kept(step))).collect();

@@ -13,7 +13,7 @@ use rustix::fs::{FlockOperation, RenameFlags, flock, renameat_with};
 use rustix::io::Errno;
 
 use crate::failure::{Effects, Failure};
-use crate::files::error::{exists, failed, no_file, through_link, too_much};
+use crate::files::error::{exists, failed, no_file, protected, through_link, too_much};
 use crate::files::folder::{Folder, kind, sync, unhurried};
 use crate::files::place::{Place, UNFINISHED};
 use crate::files::quota::Taken;
@@ -30,7 +30,7 @@ impl Folder {
     pub(super) fn write(&self, place: &Place<'_>, content: &[u8], mode: WriteMode) -> Result<(), Failure> {
         self.must_be_writable(place)?;
         let (parent, name) = self.parent(place, "written")?;
-        let there = there(place, &parent, name)?;
+        let there = self.there(place, &parent, name)?;
         if mode == WriteMode::Create && there.is_some() {
             return Err(exists(place));
         }
@@ -43,7 +43,7 @@ impl Folder {
         let bytes = content.len() as u64;
         let taken = self.written.take(bytes).map_err(|left| too_much(place, bytes, left, self.written.most(), CAP))?;
         match mode {
-            WriteMode::Append => append(place, &parent, name, content, taken),
+            WriteMode::Append => self.append(place, &parent, name, content, taken),
             WriteMode::Replace | WriteMode::Create => {
                 let (unfinished, file) = beside(&parent, permissions).map_err(|error| failed(place, &error))?;
                 // From here on there is content on the disk, also where it is taken away again.
@@ -61,6 +61,54 @@ impl Folder {
             }
         }
     }
+
+    fn there(&self, place: &Place<'_>, parent: &Dir, name: &str) -> Result<Option<There>, Failure> {
+        let metadata = match parent.symlink_metadata(name) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            other => other.map_err(|error| failed(place, &error))?,
+        };
+        Ok(Some(match kind(metadata.file_type()) {
+            FileKind::File if self.guard.holds_file(&metadata) => return Err(protected(place)),
+            FileKind::File => There::File { permissions: metadata.mode() & PERMISSIONS },
+            FileKind::Other if metadata.is_symlink() => There::Link,
+            other => There::Else(other),
+        }))
+    }
+
+    fn append(
+        &self,
+        place: &Place<'_>,
+        parent: &Dir,
+        name: &str,
+        content: &[u8],
+        taken: Taken<'_>,
+    ) -> Result<(), Failure> {
+        let (mut file, made) = open_end(parent, name).map_err(|error| failed(place, &error))?;
+        let begun = if made { Effects::Started } else { Effects::None };
+        let metadata = file.metadata().map_err(|error| failed(place, &error).with(begun))?;
+        if !metadata.is_file() {
+            return Err(no_file(place, kind(metadata.file_type())));
+        }
+        // What was opened may be another file than what was looked at.
+        if self.guard.holds_file(&metadata) {
+            return Err(protected(place));
+        }
+        taken.keep();
+        let mut rest = content;
+        while !rest.is_empty() {
+            match file.write(rest) {
+                Ok(written @ 1..) => rest = &rest[written..],
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                other => {
+                    let error = other.err().unwrap_or_else(|| Error::from(ErrorKind::WriteZero));
+                    let effects = if rest.len() < content.len() { Effects::Started } else { begun };
+                    return Err(failed(place, &error).with(effects));
+                }
+            }
+        }
+        let synced = file.sync_all().and_then(|()| if made { sync(parent) } else { Ok(()) });
+        synced.map_err(|error| failed(place, &error).with(Effects::Started))
+    }
 }
 
 /// What is in the place of a file that is to be written.
@@ -68,18 +116,6 @@ enum There {
     Link,
     File { permissions: u32 },
     Else(FileKind),
-}
-
-fn there(place: &Place<'_>, parent: &Dir, name: &str) -> Result<Option<There>, Failure> {
-    let metadata = match parent.symlink_metadata(name) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        other => other.map_err(|error| failed(place, &error))?,
-    };
-    Ok(Some(match kind(metadata.file_type()) {
-        FileKind::File => There::File { permissions: metadata.mode() & PERMISSIONS },
-        FileKind::Other if metadata.is_symlink() => There::Link,
-        other => There::Else(other),
-    }))
 }
 
 /// A new file in a folder, under a name that nobody else takes.
@@ -121,30 +157,6 @@ fn put_first(parent: &Dir, unfinished: &str, name: &str) -> std::io::Result<()> 
         }
         other => Ok(other?),
     }
-}
-
-fn append(place: &Place<'_>, parent: &Dir, name: &str, content: &[u8], taken: Taken<'_>) -> Result<(), Failure> {
-    let (mut file, made) = open_end(parent, name).map_err(|error| failed(place, &error))?;
-    let begun = if made { Effects::Started } else { Effects::None };
-    let metadata = file.metadata().map_err(|error| failed(place, &error).with(begun))?;
-    if !metadata.is_file() {
-        return Err(no_file(place, kind(metadata.file_type())));
-    }
-    taken.keep();
-    let mut rest = content;
-    while !rest.is_empty() {
-        match file.write(rest) {
-            Ok(written @ 1..) => rest = &rest[written..],
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            other => {
-                let error = other.err().unwrap_or_else(|| Error::from(ErrorKind::WriteZero));
-                let effects = if rest.len() < content.len() { Effects::Started } else { begun };
-                return Err(failed(place, &error).with(effects));
-            }
-        }
-    }
-    let synced = file.sync_all().and_then(|()| if made { sync(parent) } else { Ok(()) });
-    synced.map_err(|error| failed(place, &error).with(Effects::Started))
 }
 
 /// Opens a file to write at its end, and says whether it was made.

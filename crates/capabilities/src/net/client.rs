@@ -30,6 +30,16 @@ pub(super) struct Reach {
     pub(super) scheme: Scheme,
     /// The private addresses, in order.
     pub(super) addresses: Arc<[IpNet]>,
+    pub(super) unpacks: Unpacks,
+}
+
+/// Who unpacks what comes back.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub(super) enum Unpacks {
+    /// The library, as far as it can.
+    Library,
+    /// We do, and refuse what we cannot unpack: what stays packed cannot be searched.
+    Ourselves,
 }
 
 impl Clients {
@@ -51,7 +61,11 @@ impl Clients {
         if let Some((_, client)) = clients.iter().find(|(made, _)| *made == reach) {
             return Ok(client.clone());
         }
-        let client = Client::builder()
+        let mut builder = Client::builder();
+        if reach.unpacks == Unpacks::Ourselves {
+            builder = builder.no_gzip().no_brotli().no_deflate();
+        }
+        let client = builder
             .no_proxy()
             .redirect(Policy::none())
             .retry(reqwest::retry::never())

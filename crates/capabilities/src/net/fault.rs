@@ -72,6 +72,13 @@ pub(super) fn broken(error: &reqwest::Error, origin: &str) -> Failure {
     type_error("net-broken", format!("the answer of {origin} broke off: {why}; {next}")).with(Effects::Committed)
 }
 
+/// What an answer is packed in cannot be unpacked.
+pub(super) fn damaged(origin: &str) -> Failure {
+    let next = "the request was done; ask for the rest again if that does no harm";
+    let message = format!("the answer of {origin} broke off: its compression is damaged; {next}");
+    type_error("net-broken", message).with(Effects::Committed)
+}
+
 /// The first cause that says something. What the library itself says may have a URL in it.
 fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {

@@ -34,6 +34,21 @@ const IGNORED: [&str; 11] = [
 const OVERRIDES: [&str; 5] =
     ["x-http-method", "x-http-method-override", "x-method-override", "x-original-url", "x-rewrite-url"];
 
+/// Headers that mean something to the host or to us. Another name that some servers read as one of these is refused.
+const SPELLED: [&str; 8] = [
+    "authorization",
+    "content-encoding",
+    "content-type",
+    "cookie",
+    "idempotency-key",
+    "if-range",
+    "range",
+    "user-agent",
+];
+
+/// Headers that ask for a part of something.
+const PARTIAL: [&str; 2] = ["if-range", "range"];
+
 const BASIC: &[u8] = b"Basic ";
 
 /// A header as the tool wrote it.
@@ -71,6 +86,23 @@ impl Field {
     }
 }
 
+/// Refuses headers that ask for a part of something, from a host to which some tool may send a secret: a value that comes in
+/// parts is not recognised.
+pub(super) fn must_be_whole(fields: &[Field], origin: &str) -> Result<(), Failure> {
+    let Some(field) = fields.iter().find(|field| PARTIAL.contains(&field.name.as_str())) else { return Ok(()) };
+    let message = format!(
+        "the header `{}` cannot be sent to {origin}: a tool may send a secret there, and parts of answers are not searched for \
+         it; ask for the whole",
+        field.name
+    );
+    Err(type_error("net-range", message))
+}
+
+/// The name as CGI and WSGI read it, where `-` and `_` are one.
+fn folded(name: &str) -> String {
+    name.chars().map(|char| if char.is_ascii_alphanumeric() { char } else { '-' }).collect()
+}
+
 /// The headers that are a tool's to set.
 pub(super) fn parse(headers: &[(String, String)]) -> Result<Vec<Field>, Failure> {
     let bytes: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
@@ -79,7 +111,19 @@ pub(super) fn parse(headers: &[(String, String)]) -> Result<Vec<Field>, Failure>
         return Err(type_error("net-header", format!("a request has {have}, the limits are {COUNT} and {BYTES}")));
     }
     let parsed = headers.iter().map(|(name, value)| parse_one(name, value));
-    parsed.filter_map(Result::transpose).collect()
+    let fields: Vec<Field> = parsed.filter_map(Result::transpose).collect::<Result<_, _>>()?;
+    for (at, field) in fields.iter().enumerate() {
+        let name = folded(field.name.as_str());
+        let twin = |other: &&Field| other.name != field.name && folded(other.name.as_str()) == name;
+        if let Some(twin) = fields[..at].iter().find(twin) {
+            let message = format!(
+                "the headers `{}` and `{}` cannot be sent together: some servers read them as one; keep one of them",
+                twin.name, field.name
+            );
+            return Err(type_error("net-header", message));
+        }
+    }
+    Ok(fields)
 }
 
 fn parse_one(name: &str, value: &str) -> Result<Option<Field>, Failure> {
@@ -88,7 +132,12 @@ fn parse_one(name: &str, value: &str) -> Result<Option<Field>, Failure> {
     if IGNORED.contains(&parsed.as_str()) || parsed.as_str().starts_with("proxy-") {
         return Ok(None);
     }
-    if OVERRIDES.contains(&parsed.as_str()) {
+    let name = folded(parsed.as_str());
+    let is_ours = |name: &str| IGNORED.contains(&name) || SPELLED.contains(&name) || name.starts_with("proxy-");
+    if name != parsed.as_str() && is_ours(&name) {
+        return Err(wrong(&format!("some servers read it as `{name}`; write it with `-`, or take another name")));
+    }
+    if OVERRIDES.contains(&name.as_str()) {
         return Err(wrong("a server may do by it what is not granted; say the method and the path themselves"));
     }
     let value = value.trim_matches([' ', '\t', '\n', '\r']);

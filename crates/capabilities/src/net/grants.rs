@@ -1,30 +1,37 @@
 //! What grants say of a request.
 //!
-//! Invariant: a request counts once, whichever grant lets it pass, and one that does not pass counts nowhere.
+//! Invariant: a request counts once, whichever grant lets it pass, and one that does not pass counts nowhere. It counts in its run
+//! and in each run that this is called within, against the grants of each.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 use ipnet::IpNet;
 use toolcell_tool::{Method, NetGrant, NetPart, NetRequest, Scheme};
 use url::{Host, Url};
 
 use crate::failure::Failure;
+use crate::meters::Meter;
+use crate::net::address;
+use crate::net::client::{Reach, Unpacks};
 use crate::net::fault::{self, quota, type_error};
 use crate::net::rate::Rates;
-use crate::net::{address, client::Reach};
 
 /// The grants of a run, and what it has used of them.
 pub(super) struct Granted {
     tool: String,
     /// Those that let the most come back first.
     grants: Vec<NetGrant>,
-    calls: AtomicU32,
+    /// What was used by all runs of the tool in the same tree of runs.
+    meter: Arc<Meter>,
+    /// The grants of the run that it is called within.
+    caller: Option<Arc<Granted>>,
 }
 
 /// The grants that allow a request.
 pub(super) struct Allowed<'a> {
     pub(super) reach: Reach,
+    request: NetRequest<'a>,
     grants: Vec<&'a NetGrant>,
     origin: String,
 }
@@ -37,13 +44,13 @@ impl Allowed<'_> {
 }
 
 impl Granted {
-    pub(super) fn new(tool: String, mut grants: Vec<NetGrant>) -> Self {
+    pub(super) fn new(tool: String, mut grants: Vec<NetGrant>, meter: Arc<Meter>, caller: Option<Arc<Self>>) -> Self {
         grants.sort_by_key(|grant| std::cmp::Reverse(grant.response_bytes));
-        Self { tool, grants, calls: AtomicU32::new(0) }
+        Self { tool, grants, meter, caller }
     }
 
     /// The grants that allow a request, as far as it can be told without asking who its host is.
-    pub(super) fn allow(&self, url: &Url, method: Method) -> Result<Allowed<'_>, Failure> {
+    pub(super) fn allow<'a>(&'a self, url: &'a Url, method: Method) -> Result<Allowed<'a>, Failure> {
         let origin = origin(url);
         let not_asked = || type_error("net-url", "the URL cannot be asked for; write it as `https://host/path`");
         let scheme = Scheme::named(url.scheme()).ok_or_else(not_asked)?;
@@ -66,19 +73,47 @@ impl Granted {
         if let Some(literal) = literal {
             address::check(host, literal, &addresses).map_err(|refused| fault::address(&refused))?;
         }
-        Ok(Allowed { reach: Reach { scheme, addresses: Arc::from(addresses) }, grants, origin })
+        let reach = Reach { scheme, addresses: Arc::from(addresses), unpacks: Unpacks::Library };
+        Ok(Allowed { reach, request, grants, origin })
     }
 
-    /// Counts a request, if one of the grants that allow it has not been used up; says how much may come back.
+    /// Counts a request, if one of the grants that allow it has not been used up, nor those of the runs that this one is called within;
+    /// says how much may come back.
     pub(super) fn admit(&self, allowed: &Allowed<'_>, body: u64, rates: &Rates) -> Result<u64, Failure> {
+        let limit = self.admit_by_any(&allowed.grants, &allowed.origin, body, rates)?;
+        let mut counted = vec![self];
+        let mut above = self.caller.as_deref();
+        while let Some(caller) = above {
+            above = caller.caller.as_deref();
+            // A tool that is called within itself counts once.
+            if counted.iter().any(|other| Arc::ptr_eq(&other.meter, &caller.meter)) {
+                continue;
+            }
+            let grants: Vec<&NetGrant> = caller.grants.iter().filter(|grant| grant.allows(&allowed.request)).collect();
+            if let Err(failure) = caller.admit_by_any(&grants, &allowed.origin, body, rates) {
+                for other in counted {
+                    other.give_back();
+                }
+                return Err(failure);
+            }
+            counted.push(caller);
+        }
+        Ok(limit)
+    }
+
+    fn admit_by_any(&self, grants: &[&NetGrant], origin: &str, body: u64, rates: &Rates) -> Result<u64, Failure> {
         let mut first = None;
-        for grant in &allowed.grants {
-            match self.admit_by(grant, &allowed.origin, body, rates) {
+        for grant in grants {
+            match self.admit_by(grant, origin, body, rates) {
                 Ok(()) => return Ok(grant.response_bytes),
                 Err(failure) => first = first.or(Some(failure)),
             }
         }
         Err(first.unwrap_or_else(|| quota("net-not-granted", "no request is granted")))
+    }
+
+    fn give_back(&self) {
+        self.meter.calls.fetch_sub(1, Ordering::Relaxed);
     }
 
     fn admit_by(&self, grant: &NetGrant, origin: &str, body: u64, rates: &Rates) -> Result<(), Failure> {
@@ -90,10 +125,11 @@ impl Granted {
             return Err(quota("net-request-too-large", message));
         }
         let count = |calls: u32| (calls < grant.calls).then_some(calls + 1);
-        if self.calls.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count).is_err() {
+        if self.meter.calls.fetch_update(Ordering::Relaxed, Ordering::Relaxed, count).is_err() {
             let message = format!(
-                "this run has made {} requests already, the limit for {origin} is {}; make fewer, or raise `calls`",
-                self.calls.load(Ordering::Relaxed),
+                "this run, with the runs of tools that it calls, has made {} requests already, the limit for {origin} is {}; make \
+                 fewer, or raise `calls`",
+                self.meter.calls.load(Ordering::Relaxed),
                 grant.calls
             );
             return Err(quota("net-too-many-calls", message));
@@ -101,7 +137,7 @@ impl Granted {
         if let Some(rate) = grant.per_minute
             && !rates.admit(&self.tool, rate)
         {
-            self.calls.fetch_sub(1, Ordering::Relaxed);
+            self.give_back();
             let message = format!(
                 "this tool has made its {rate} requests a minute to {origin}; ask again later, or raise `per_minute`"
             );

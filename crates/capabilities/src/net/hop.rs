@@ -33,6 +33,8 @@ pub(super) struct Hop {
     pub(super) body: Option<Vec<u8>>,
     /// Whether a redirect led here from https to http.
     pub(super) laid_open: bool,
+    /// Whether an earlier request of the chain carried a secret.
+    pub(super) carried: bool,
 }
 
 impl Hop {
@@ -44,7 +46,7 @@ impl Hop {
             let name = reqwest::header::HeaderName::from_static(KEY);
             fields.push(Field { name, value: idempotency_key(run, id).into_bytes() });
         }
-        Self { url, author: Author::Tool, method, fields, body, laid_open: false }
+        Self { url, author: Author::Tool, method, fields, body, laid_open: false, carried: false }
     }
 
     /// Where it goes.
@@ -79,6 +81,16 @@ impl Hop {
             *request.body_mut() = Some(placeholder::fill(body, self.writing(), value)?.into());
         }
         Ok(request)
+    }
+
+    /// Whether it carries a secret, or an earlier request of the chain did.
+    pub(super) fn carries_secret(&self) -> bool {
+        let in_query = || {
+            let query = self.url.query().filter(|_| self.author == Author::Tool);
+            query.is_some_and(|query| !placeholder::names(query.as_bytes(), Writing::Encoded).is_empty())
+        };
+        let in_body = || self.body.as_ref().is_some_and(|body| !placeholder::names(body, self.writing()).is_empty());
+        self.carried || self.fields.iter().any(|field| !field.secrets().is_empty()) || in_query() || in_body()
     }
 
     /// How the body is written, by its type.

@@ -1,71 +1,86 @@
 //! Values of secrets become placeholders again in what comes back.
 //!
+//! This is a hedge: it finds what honest servers repeat, in the common encodings and in several layers of them. Who means to can write
+//! a value so that nobody recognises it. What is promised is that a value goes to the hosts of its grant alone.
+//!
 //! Invariant: where pieces begin and end makes no difference. What could be the beginning of a value is held back until it is
 //! known to be none, and what two values share is covered with both.
+
+mod pattern;
+mod view;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError};
-use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, Encoding, HEXLOWER};
-use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_encode};
 
-use crate::net::placeholder::inside_json;
-use crate::net::secret::Secrets;
+use crate::net::secret::Secret;
+use pattern::{Pattern, hexadecimal, packed, written};
+use view::View;
 
-/// What stands for itself in URLs, by those who write them: RFC 3986, `encodeURIComponent`, forms, queries, `encodeURI`.
-const ENCODINGS: [&AsciiSet; 6] = [NON_ALPHANUMERIC, UNRESERVED, COMPONENT, FORM, QUERY, WHOLE];
-const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-const COMPONENT: &AsciiSet = &UNRESERVED.remove(b'!').remove(b'*').remove(b'\'').remove(b'(').remove(b')');
-const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'*');
-const QUERY: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'\'');
-const WHOLE: &AsciiSet = &CONTROLS
-    .add(b' ')
-    .add(b'"')
-    .add(b'%')
-    .add(b'<')
-    .add(b'>')
-    .add(b'\\')
-    .add(b'^')
-    .add(b'`')
-    .add(b'{')
-    .add(b'|')
-    .add(b'}');
-
-/// One way in which a value is written.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Pattern {
-    text: Vec<u8>,
-    secret: usize,
-    /// How many bytes in front of it, and after it, have a part of the value in them.
-    before: usize,
-    after: usize,
-}
+/// How many layers of escapes are read, one after the other.
+const LAYERS: usize = 4;
+/// How many bytes stand for one byte of a value at most, where it is found in a view: what is longer is found only where no piece ends
+/// in it.
+const STRETCH: usize = 12;
 
 /// Finds the values of secrets.
 pub(super) struct Redactor(Option<Finder>);
 
 struct Finder {
-    search: AhoCorasick,
-    patterns: Vec<Pattern>,
+    /// The value as it is written.
+    written: Search,
+    /// The ways to write it in which white space may stand.
+    packed: Search,
+    /// Its hexadecimal digits.
+    digits: Search,
     placeholders: Vec<String>,
     /// How much is held back.
     held: usize,
 }
 
-impl Redactor {
-    pub(super) fn new(secrets: &Secrets) -> Result<Self, BuildError> {
-        let patterns: BTreeSet<Pattern> =
-            secrets.iter().enumerate().flat_map(|(index, (_, secret))| patterns(index, secret.value())).collect();
-        let patterns: Vec<Pattern> = patterns.into_iter().collect();
-        let Some(longest) = patterns.iter().map(|pattern| pattern.text.len()).max() else { return Ok(Self(None)) };
+/// Looks for several texts at once.
+struct Search {
+    automaton: AhoCorasick,
+    patterns: Vec<Pattern>,
+}
+
+impl Search {
+    fn new(patterns: impl IntoIterator<Item = Pattern>) -> Result<Self, BuildError> {
+        let patterns: Vec<Pattern> = patterns.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
         // Hosts and names of headers come back in lower case, hexadecimal digits in either.
-        let search = AhoCorasick::builder()
+        let automaton = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(patterns.iter().map(|pattern| &pattern.text))?;
-        let placeholders = secrets.iter().map(|(grant, _)| format!("{{{{secret:{}}}}}", grant.name)).collect();
-        Ok(Self(Some(Finder { search, patterns, placeholders, held: longest + 1 })))
+        Ok(Self { automaton, patterns })
+    }
+
+    /// Where in the text values stand that are found in a view of it, and of which secret.
+    fn spans(&self, view: &View<'_>, spans: &mut Vec<(usize, usize, usize)>) {
+        spans.extend(self.automaton.find_overlapping_iter(&*view.bytes).map(|found| {
+            let pattern = &self.patterns[found.pattern().as_usize()];
+            let end = (found.end() + pattern.after).min(view.bytes.len());
+            let (start, end) = view.place(found.start().saturating_sub(pattern.before), end);
+            (start, end, pattern.secret)
+        }));
+    }
+}
+
+impl Redactor {
+    /// What finds these secrets, by their names and values.
+    pub(super) fn new<'a>(secrets: impl IntoIterator<Item = (&'a str, &'a Secret)>) -> Result<Self, BuildError> {
+        let (names, values): (Vec<&str>, Vec<&str>) =
+            secrets.into_iter().map(|(name, secret)| (name, secret.value())).unzip();
+        let all = |ways: fn(usize, &str) -> Vec<Pattern>| {
+            Search::new(values.iter().enumerate().flat_map(|(index, value)| ways(index, value)))
+        };
+        let Some(longest) = values.iter().map(|value| value.len()).max() else { return Ok(Self(None)) };
+        let (written, packed, digits) = (all(written)?, all(packed)?, all(hexadecimal)?);
+        let pattern = written.patterns.iter().map(|pattern| pattern.text.len()).max().unwrap_or_default();
+        let held = pattern.max(longest * STRETCH) + 1;
+        let placeholders = names.iter().map(|name| format!("{{{{secret:{name}}}}}")).collect();
+        Ok(Self(Some(Finder { written, packed, digits, placeholders, held })))
     }
 
     /// Bytes without the values.
@@ -83,14 +98,10 @@ impl Redactor {
         }
     }
 
-    /// The secrets whose values are in some bytes.
+    /// The secrets whose values are in some bytes, by their place among those that are looked for.
     pub(super) fn mentioned(&self, bytes: &[u8]) -> BTreeSet<usize> {
         let Some(finder) = &self.0 else { return BTreeSet::new() };
-        finder
-            .search
-            .find_overlapping_iter(bytes)
-            .map(|found| finder.patterns[found.pattern().as_usize()].secret)
-            .collect()
+        finder.spans(bytes).into_iter().map(|(_, _, secret)| secret).collect()
     }
 }
 
@@ -114,6 +125,10 @@ impl Redaction {
     pub(super) fn push(&mut self, piece: &[u8]) -> Vec<u8> {
         let Some(finder) = &self.redactor.0 else { return piece.to_vec() };
         self.held.bytes.extend_from_slice(piece);
+        // What is held is looked through again each time: with small pieces, it is done for several at once.
+        if self.held.bytes.len() < finder.held + finder.held / 4 {
+            return Vec::new();
+        }
         self.held.release(finder, finder.held)
     }
 
@@ -162,49 +177,23 @@ impl Held {
 impl Finder {
     /// Where values stand, and of which secret, in order.
     fn spans(&self, bytes: &[u8]) -> Vec<(usize, usize, usize)> {
-        let found = self.search.find_overlapping_iter(bytes).map(|found| {
-            let pattern = &self.patterns[found.pattern().as_usize()];
-            let (start, end) = (found.start().saturating_sub(pattern.before), found.end() + pattern.after);
-            (start, end.min(bytes.len()), pattern.secret)
-        });
-        let mut spans: Vec<_> = found.collect();
+        let mut spans = Vec::new();
+        let mut view = View::of(bytes);
+        self.written.spans(&view, &mut spans);
+        for _ in 0..LAYERS {
+            let Some(next) = view.unescaped() else { break };
+            self.written.spans(&next, &mut spans);
+            view = next;
+        }
+        if let Some(compact) = view.compact() {
+            self.packed.spans(&compact, &mut spans);
+        }
+        if let Some(digits) = view.digits() {
+            self.digits.spans(&digits, &mut spans);
+        }
         spans.sort_unstable();
         spans
     }
-}
-
-/// All ways in which a value is written.
-fn patterns(secret: usize, value: &str) -> Vec<Pattern> {
-    let bytes = value.as_bytes();
-    let json = inside_json(value);
-    let ascii = json.chars().map(|char| if char.is_ascii() { char.to_string() } else { escaped(char) }).collect();
-    let html = json.chars().map(|char| if "<>&".contains(char) { escaped(char) } else { char.to_string() }).collect();
-    let mut texts = vec![value.to_owned(), HEXLOWER.encode(bytes), json.replace('/', "\\/"), json, ascii, html];
-    for set in ENCODINGS {
-        let encoded = percent_encode(bytes, set).to_string();
-        texts.extend([encoded.replace("%20", "+"), encoded]);
-    }
-    texts.push(bytes.iter().flat_map(|byte| format!("%{byte:02x}").into_bytes()).map(char::from).collect());
-    let plain = texts.into_iter().map(|text| Pattern { text: text.into_bytes(), secret, before: 0, after: 0 });
-    let base64 = [BASE64_NOPAD, BASE64URL_NOPAD].into_iter();
-    let base64 = base64.flat_map(|encoding| (0..3).map(move |front| aligned(secret, bytes, &encoding, front)));
-    plain.chain(base64).collect()
-}
-
-/// A value in base64 after so many other bytes: the characters that are of it alone.
-fn aligned(secret: usize, bytes: &[u8], encoding: &Encoding, front: usize) -> Pattern {
-    let padded = [&[0, 0][..front], bytes].concat();
-    let text = encoding.encode(&padded).into_bytes();
-    // Three bytes are four characters. One with bits of two bytes in it is of the value in part.
-    let (skipped, before) = [(0, 0), (2, 1), (3, 1)][front];
-    let after = usize::from(!padded.len().is_multiple_of(3));
-    Pattern { text: text[skipped..text.len() - after].to_vec(), secret, before, after }
-}
-
-fn escaped(char: char) -> String {
-    let mut units = [0; 2];
-    let units = char.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}"));
-    units.collect::<Vec<_>>().concat()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What comes back.
 //!
-//! Invariant: no value of a secret of the run is in it, and no more bytes than the grant lets come back, counted unpacked. A
+//! Invariant: no value that is recognised is in it, of a secret of the run or of one that any tool may send there, and no more bytes than the grant lets come back, counted unpacked. A
 //! body that did not end never looks like one that did.
 
 use std::fmt;
@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use hyper::ext::ReasonPhrase;
 use reqwest::Version;
+use reqwest::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderName, LOCATION};
 use url::Url;
 
 use crate::failure::{Effects, Failure};
 use crate::net::fault;
 use crate::net::redact::{Redaction, Redactor};
 use crate::net::turns::Turn;
+use crate::net::unpack::Unpacking;
 
 /// The longest piece, in bytes.
 const PIECE: usize = 64 << 10;
@@ -43,11 +45,22 @@ pub(super) struct From {
     /// The most bytes of its body.
     pub(super) limit: u64,
     pub(super) turn: Turn,
+    /// How the body is unpacked, beyond what the library does.
+    pub(super) unpacking: Unpacking,
+    /// Whether the tool gets to know where the answer leads.
+    pub(super) location: Shown,
+}
+
+/// Whether the tool gets to see something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    Yes,
+    No,
 }
 
 impl Response {
     pub(super) fn new(answer: reqwest::Response, from: From, redactor: &Arc<Redactor>) -> Self {
-        let From { mut url, redirected, origin, limit, turn } = from;
+        let From { mut url, redirected, origin, limit, turn, unpacking, location } = from;
         url.set_fragment(None);
         let status = answer.status();
         let phrase = match answer.extensions().get::<ReasonPhrase>() {
@@ -56,14 +69,20 @@ impl Response {
             None => &[],
         };
         let status_text = as_characters(&redactor.bytes(phrase));
-        let named = answer.headers().iter().filter(|(name, _)| redactor.mentioned(name.as_str().as_bytes()).is_empty());
+        // What they say is true of what arrived, and not of what the tool gets.
+        let is_told = |name: &HeaderName| {
+            let of_packed = *name == CONTENT_ENCODING || *name == CONTENT_LENGTH;
+            !(of_packed && unpacking.is_packed() || *name == LOCATION && location == Shown::No)
+        };
+        let named = answer.headers().iter().filter(|(name, _)| is_told(name));
+        let named = named.filter(|(name, _)| redactor.mentioned(name.as_str().as_bytes()).is_empty());
         let headers = named.map(|(name, value)| (name.to_string(), as_characters(&redactor.bytes(value.as_bytes()))));
         let headers = headers.collect();
         // Fetch, "null body status".
         let empty = matches!(status.as_u16(), 101 | 103 | 204 | 205 | 304);
         let (source, turn) = if empty { (Source::Ended, None) } else { (Source::Answer(Box::new(answer)), turn) };
         let redaction = Redaction::new(redactor.clone());
-        let body = Body { source, origin, limit, taken: 0, redaction, ready: Vec::new(), turn };
+        let body = Body { source, origin, limit, taken: 0, unpacking, redaction, ready: Vec::new(), turn };
         Self { status: status.as_u16(), status_text, url: redactor.text(url.as_str()), redirected, headers, body }
     }
 }
@@ -79,6 +98,7 @@ pub struct Body {
     origin: String,
     limit: u64,
     taken: u64,
+    unpacking: Unpacking,
     redaction: Redaction,
     /// What can be handed on.
     ready: Vec<u8>,
@@ -108,14 +128,10 @@ impl Body {
                 Source::Failed(failure) => return Err(failure.clone()),
                 Source::Answer(answer) => match answer.chunk().await {
                     Ok(Some(piece)) => self.take(&piece),
-                    Ok(None) => {
-                        self.ready = self.redaction.end();
-                        self.end(Source::Ended);
-                    }
+                    Ok(None) => self.finish(),
                     Err(error) => {
                         let failure = fault::broken(&error, &self.origin);
-                        let message = self.redaction.redactor().text(&failure.message);
-                        self.end(Source::Failed(Failure { message, ..failure }));
+                        self.fail(failure);
                     }
                 },
             }
@@ -123,17 +139,43 @@ impl Body {
     }
 
     fn take(&mut self, piece: &[u8]) {
-        self.taken = self.taken.saturating_add(piece.len() as u64);
-        if self.taken <= self.limit {
-            self.ready = self.redaction.push(piece);
-            return;
+        let Self { unpacking, redaction, ready, taken, limit, .. } = self;
+        let unpacked = unpacking.push(piece, |bytes| {
+            *taken = taken.saturating_add(bytes.len() as u64);
+            if *taken <= *limit {
+                ready.extend(redaction.push(bytes));
+            }
+            *taken <= *limit
+        });
+        if unpacked.is_err() {
+            self.fail(fault::damaged(&self.origin));
+        } else if self.taken > self.limit {
+            let message = format!(
+                "the answer of {} has more than {} bytes, unpacked; ask for less, or raise `response_bytes`",
+                self.origin, self.limit
+            );
+            self.fail(fault::quota("net-response-too-large", message).with(Effects::Committed));
         }
-        let message = format!(
-            "the answer of {} has more than {} bytes, unpacked; ask for less, or raise `response_bytes`",
-            self.redaction.redactor().text(&self.origin),
-            self.limit
-        );
-        self.end(Source::Failed(fault::quota("net-response-too-large", message).with(Effects::Committed)));
+    }
+
+    /// Takes what is left at the end.
+    fn finish(&mut self) {
+        match self.unpacking.end() {
+            Ok(rest) => {
+                self.taken = self.taken.saturating_add(rest.len() as u64);
+                self.ready.extend(self.redaction.push(&rest));
+                self.ready.extend(self.redaction.end());
+                self.end(Source::Ended);
+            }
+            Err(_) => self.fail(fault::damaged(&self.origin)),
+        }
+    }
+
+    /// Ends the transfer with a failure. Nothing that is not sure is handed on.
+    fn fail(&mut self, mut failure: Failure) {
+        failure.message = self.redaction.redactor().text(&failure.message);
+        self.ready.clear();
+        self.end(Source::Failed(failure));
     }
 
     /// Ends the transfer: it is somebody else's turn.

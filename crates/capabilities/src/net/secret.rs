@@ -96,21 +96,49 @@ pub(super) struct Destination<'a> {
     pub(super) laid_open: bool,
 }
 
-/// The secrets of a run.
-pub(super) struct Secrets(Vec<(SecretGrant, Secret)>);
+/// The secrets of a run, and those that other tools may send.
+pub(super) struct Secrets {
+    /// Its own first.
+    all: Vec<(SecretGrant, Secret)>,
+    /// How many are its own.
+    own: usize,
+}
 
 impl Secrets {
-    pub(super) fn new(granted: Vec<(SecretGrant, Secret)>) -> Self {
-        Self(granted)
+    /// A secret that is granted to the run itself counts by that grant; of the others only the hosts matter.
+    pub(super) fn new(granted: Vec<(SecretGrant, Secret)>, others: Vec<(SecretGrant, Secret)>) -> Self {
+        let own = granted.len();
+        Self { all: granted.into_iter().chain(others).collect(), own }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&SecretGrant, &Secret)> {
-        self.0.iter().map(|(grant, secret)| (grant, secret))
+    /// Whether some tool may send a secret to a host. Then parts of its answers could be parts of a value.
+    pub(super) fn are_held_for(&self, host: &str) -> bool {
+        self.all.iter().any(|(grant, _)| covers(grant, host))
+    }
+
+    /// Which secrets are looked for in what a host answers: those of the run, and those that any tool may send there.
+    pub(super) fn watched(&self, host: &str) -> Vec<usize> {
+        let is_watched = |(at, (grant, _)): &(usize, &(SecretGrant, Secret))| *at < self.own || covers(grant, host);
+        let is_first = |at: usize| {
+            let name = &self.all[at].0.name;
+            !self.all[..at].iter().enumerate().any(|one| one.1.0.name == *name && is_watched(&one))
+        };
+        self.all.iter().enumerate().filter(is_watched).map(|(at, _)| at).filter(|at| is_first(*at)).collect()
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> Vec<usize> {
+        (0..self.all.len()).collect()
+    }
+
+    /// Names and values of some of them.
+    pub(super) fn at<'a>(&'a self, places: &'a [usize]) -> impl Iterator<Item = (&'a str, &'a Secret)> {
+        places.iter().filter_map(|at| self.all.get(*at)).map(|(grant, secret)| (grant.name.as_str(), secret))
     }
 
     /// The value of a secret, if it may stand there.
     pub(super) fn value(&self, name: &str, place: Place, to: Destination<'_>) -> Result<&str, Failure> {
-        let found = self.0.iter().find(|(grant, _)| grant.name.as_str() == name);
+        let found = self.all[..self.own].iter().find(|(grant, _)| grant.name.as_str() == name);
         let Some((grant, secret)) = found else {
             let next = "the policy file can grant it to the tool, in its `secrets`";
             let message = format!("the secret `{name}` is not granted, so nothing was put in its place; {next}");
@@ -133,13 +161,17 @@ impl Secrets {
 
     /// Refuses a URL with the values of secrets in it that may not go there.
     pub(super) fn follow(&self, mentioned: &BTreeSet<usize>, to: Destination<'_>) -> Result<(), Failure> {
-        mentioned.iter().filter_map(|index| self.0.get(*index)).try_for_each(|(grant, _)| goes(grant, to))
+        mentioned.iter().filter_map(|index| self.all.get(*index)).try_for_each(|(grant, _)| goes(grant, to))
     }
+}
+
+fn covers(grant: &SecretGrant, host: &str) -> bool {
+    grant.hosts.iter().any(|pattern| pattern.covers(host))
 }
 
 fn goes(grant: &SecretGrant, to: Destination<'_>) -> Result<(), Failure> {
     let (name, host) = (&grant.name, to.host);
-    if !grant.hosts.iter().any(|pattern| pattern.covers(host)) {
+    if !covers(grant, host) {
         let next = format!("the policy would need `\"{host}\"` among the `hosts` of this secret");
         return Err(type_error(
             "secret-not-granted",

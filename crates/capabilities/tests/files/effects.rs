@@ -4,9 +4,9 @@ use std::fs::OpenOptions;
 use std::path::Path;
 use std::process::Command;
 
-use toolcell_capabilities::{Effects, Failure, Files, WriteMode};
+use toolcell_capabilities::{Effects, Failure, WriteMode};
 
-use crate::place::{Place, grant};
+use crate::place::{Place, grant, open};
 
 /// Says to a process of its own which folder it is to work in.
 const FOLDER: &str = "TOOLCELL_TEST_FOLDER";
@@ -48,7 +48,7 @@ fn with_room_for(files: usize, call: impl Fn() -> Result<(), Failure>) -> Result
 
 /// A folder is opened to do something in it, then a file that is written, and last, once all is done, the folder to sync it.
 fn effects_are_what_happened(folder: &Path) {
-    let files = Files::open(&[grant(folder)]).unwrap();
+    let files = open(&[grant(folder)]).unwrap();
     let is_there = |name: &str| folder.join(name).exists();
     for (mode, path) in [(WriteMode::Create, "data/f"), (WriteMode::Replace, "data/f"), (WriteMode::Append, "data/f")] {
         for room in [0, 1] {

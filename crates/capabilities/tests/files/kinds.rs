@@ -5,10 +5,10 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use toolcell_capabilities::{FILE_LIMIT, FileKind, Files, LIST_LIMIT, Listed, Stat, WriteMode};
+use toolcell_capabilities::{FILE_LIMIT, FileKind, LIST_LIMIT, Listed, Stat, WriteMode};
 use toolcell_tool::{Access, FilesGrant};
 
-use crate::place::{Place, grant, refused};
+use crate::place::{Place, grant, open, refused};
 
 /// How long a call may take that must not wait.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -41,7 +41,7 @@ fn nobody_waits_at_a_pipe() {
 
 #[test]
 fn devices_are_not_read() {
-    let files = Files::open(&[grant("/dev".as_ref())]).unwrap();
+    let files = open(&[grant("/dev".as_ref())]).unwrap();
     for path in ["data/zero", "data/null"] {
         assert_eq!(files.stat(path).unwrap().unwrap().kind, FileKind::Other);
         assert_eq!(refused(files.read(path)), "files-kind");
@@ -114,7 +114,7 @@ fn what_nobody_finished_writing_holds_up_nobody() {
 fn a_folder_for_reading_is_not_changed() {
     let place = Place::new();
     place.has("f", "inside");
-    let files = Files::open(&[FilesGrant { access: Access::Read, ..place.grant() }]).unwrap();
+    let files = open(&[FilesGrant { access: Access::Read, ..place.grant() }]).unwrap();
     assert_eq!(files.read("data/f").unwrap(), b"inside");
     for mode in [WriteMode::Replace, WriteMode::Create, WriteMode::Append] {
         assert_eq!(refused(files.write("data/f", b"x", mode)), "files-not-granted");

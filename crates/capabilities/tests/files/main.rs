@@ -8,6 +8,7 @@ mod kinds;
 mod links;
 mod names;
 mod paths;
+mod protected;
 mod quotas;
 mod space;
 mod writing;

@@ -3,7 +3,7 @@
 use toolcell_capabilities::{Files, PATH_LIMIT, WriteMode};
 use toolcell_tool::{FilesGrant, FolderName};
 
-use crate::place::{Place, refused};
+use crate::place::{Place, open, refused};
 
 /// What no path may be, wherever it leads.
 const NO_PATHS: &[&str] = &[
@@ -205,7 +205,7 @@ fn a_path_that_is_too_long_is_none() {
 fn a_message_says_what_to_write_instead() {
     let place = Place::new();
     let other = FilesGrant { name: FolderName::parse("other").unwrap(), ..place.grant() };
-    let files = Files::open(&[place.grant(), other]).unwrap();
+    let files = open(&[place.grant(), other]).unwrap();
     let check = |path: &str, name: &str, expect: &str| {
         let failure = files.read(path).unwrap_err();
         assert_eq!((failure.name, failure.message.as_str()), (name, expect));
@@ -222,7 +222,7 @@ fn a_message_says_what_to_write_instead() {
          in a policy grants it",
     );
     check("data/f", "NotFoundError", "`data/f` is not there; list the folder that it should be in");
-    let failure = Files::open(&[]).unwrap().read("data/f").unwrap_err();
+    let failure = open(&[]).unwrap().read("data/f").unwrap_err();
     assert!(failure.message.starts_with("no folder `data` is granted (none is); "), "{failure}");
     let long = format!("data/{}/..", "x".repeat(1_000));
     assert!(files.read(&long).unwrap_err().message.len() < 400);
@@ -234,7 +234,7 @@ fn a_folder_that_cannot_be_opened_is_named() {
     place.has("f", "");
     let check = |path: &str, code: &str| {
         let grant = FilesGrant { path: place.around(path), ..place.grant() };
-        let error = Files::open(&[place.grant(), grant]).err().unwrap();
+        let error = open(&[place.grant(), grant]).err().unwrap();
         assert_eq!(error.code(), code, "{error}");
         assert!(error.to_string().contains("`data`") && error.to_string().contains(path), "{error}");
         assert!(error.hint().contains("`path` in the policy"));

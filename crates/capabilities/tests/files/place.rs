@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use toolcell_capabilities::{Effects, Failure, Files};
+use toolcell_capabilities::{Effects, Failure, Files, FolderError, RunFiles};
 use toolcell_tool::{Access, FilesGrant, FolderName};
 
 /// What is outside of the folder.
@@ -41,12 +41,12 @@ impl Place {
     }
 
     pub(crate) fn files(&self) -> Files {
-        Files::open(&[self.grant()]).unwrap()
+        open(&[self.grant()]).unwrap()
     }
 
     /// A run that may write so much, and read so much.
     pub(crate) fn within(&self, bytes: u64, read_bytes: u64) -> Files {
-        Files::open(&[FilesGrant { bytes, read_bytes, ..self.grant() }]).unwrap()
+        open(&[FilesGrant { bytes, read_bytes, ..self.grant() }]).unwrap()
     }
 
     pub(crate) fn content(&self, name: &str) -> String {
@@ -70,6 +70,11 @@ impl Place {
         let expect = expect.map(|(name, content)| (name.to_owned(), content.as_bytes().to_vec()));
         assert_eq!(all, BTreeMap::from(expect));
     }
+}
+
+/// The folders of a run with nothing that is protected.
+pub(crate) fn open(grants: &[FilesGrant]) -> Result<Files, FolderError> {
+    Files::open(&RunFiles { grants, ..RunFiles::default() })
 }
 
 pub(crate) fn grant(path: &Path) -> FilesGrant {

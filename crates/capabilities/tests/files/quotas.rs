@@ -1,9 +1,9 @@
 //! How much a run may write, and read.
 
-use toolcell_capabilities::{Files, WriteMode};
+use toolcell_capabilities::WriteMode;
 use toolcell_tool::{FilesGrant, FolderName};
 
-use crate::place::{Place, grant, refused};
+use crate::place::{Place, grant, open, refused};
 
 const THREADS: usize = 8;
 
@@ -100,7 +100,7 @@ fn each_folder_and_each_run_has_its_own_quota() {
     let two = FilesGrant { name: FolderName::parse("two").unwrap(), bytes: 3, ..place.grant() };
     let grants = [FilesGrant { bytes: 5, ..place.grant() }, two];
     for _ in 0..2 {
-        let files = Files::open(&grants).unwrap();
+        let files = open(&grants).unwrap();
         files.write("data/f", b"12345", WriteMode::Replace).unwrap();
         files.write("two/f", b"123", WriteMode::Replace).unwrap();
         assert_eq!(refused(files.write("data/f", b"1", WriteMode::Replace)), "files-quota");
@@ -111,7 +111,7 @@ fn each_folder_and_each_run_has_its_own_quota() {
 #[test]
 fn what_has_more_in_it_than_it_said_is_counted_on() {
     // Such files say that they are empty, and are not.
-    let folder = |read_bytes| Files::open(&[FilesGrant { read_bytes, ..grant("/proc/self".as_ref()) }]).unwrap();
+    let folder = |read_bytes| open(&[FilesGrant { read_bytes, ..grant("/proc/self".as_ref()) }]).unwrap();
     let files = folder(1 << 20);
     assert_eq!(files.stat("data/status").unwrap().unwrap().size, 0);
     assert!(files.read("data/status").unwrap().starts_with(b"Name:"));

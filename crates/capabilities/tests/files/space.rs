@@ -5,9 +5,9 @@ use std::process::Command;
 
 use nix::errno::Errno;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
-use toolcell_capabilities::{Effects, Files, WriteMode};
+use toolcell_capabilities::{Effects, WriteMode};
 
-use crate::place::{Place, grant};
+use crate::place::{Place, grant, open};
 
 /// More than there is room for.
 static MUCH: [u8; 1 << 20] = [b'x'; 1 << 20];
@@ -45,7 +45,7 @@ impl Drop for Disk {
 
 /// Writes more than there is room for in each way; what was there is there, and nothing else.
 fn what_was_there_stays(folder: &Path) {
-    let files = Files::open(&[grant(folder)]).unwrap();
+    let files = open(&[grant(folder)]).unwrap();
     files.write("data/f", b"old", WriteMode::Create).unwrap();
     for (path, mode) in [("data/f", WriteMode::Replace), ("data/new", WriteMode::Create)] {
         let failure = files.write(path, &MUCH, mode).unwrap_err();
@@ -95,7 +95,7 @@ fn a_disk_that_takes_nothing_is_read() {
     std::fs::write(disk.path().join("f"), "inside").unwrap();
     let flags = MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
     mount(Some("none"), disk.path(), None::<&str>, flags, None::<&str>).unwrap();
-    let files = Files::open(&[grant(disk.path())]).unwrap();
+    let files = open(&[grant(disk.path())]).unwrap();
     assert_eq!(files.read("data/f").unwrap(), b"inside");
     for done in [
         files.write("data/f", b"x", WriteMode::Replace),

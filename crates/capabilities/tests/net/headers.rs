@@ -68,11 +68,35 @@ async fn headers_that_cannot_be_sent_are_refused() {
         ("x", &long),
         ("X-HTTP-Method-Override", "DELETE"),
         ("x-original-url", "/admin"),
+        // CGI and WSGI read `_` as `-`.
+        ("X_HTTP_METHOD_OVERRIDE", "DELETE"),
+        ("x-http_method-override", "DELETE"),
+        ("X_Original_URL", "/admin"),
+        ("X.Rewrite.URL", "/admin"),
+        ("Content_Length", "1"),
+        ("Transfer_Encoding", "chunked"),
+        ("proxy_authorization", "x"),
+        ("Idempotency_Key", "x"),
+        ("If_Range", "x"),
+        ("Accept_Encoding", "br"),
     ] {
         let failure = failure(&run, header(name, value, get(&format!("http://a.test:{}/", server.port)))).await;
         assert_eq!((failure.code, failure.effects), ("net-header", Effects::None), "{name} {failure}");
     }
     assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
+async fn two_headers_that_servers_read_as_one_are_not_sent_together() {
+    let server = Server::start(|_| answer("")).await;
+    let run = local(server.port, &["a.test"]);
+    let url = format!("http://a.test:{}/", server.port);
+    let refused = failure(&run, header("X_User", "admin", header("x-user", "me", get(&url)))).await;
+    assert_eq!((refused.code, refused.effects), ("net-header", Effects::None));
+    assert!(refused.message.contains("`x-user` and `x_user`"), "{refused}");
+    assert_eq!(server.connections(), 0);
+    text(&run, header("x_user", "me", get(&url))).await;
+    assert_eq!(server.seen()[0].header("x_user"), Some("me"));
 }
 
 #[tokio::test]

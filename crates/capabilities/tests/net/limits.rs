@@ -1,13 +1,15 @@
 //! How many requests.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
-use toolcell_capabilities::Effects;
+use toolcell_capabilities::{Effects, Meters, RunNet};
 
 use crate::world::{
-    Names, Raw, Server, answer, failure, get, granting, granting_with, lead, local, net, read_head, start, text,
+    Names, Raw, Server, answer, failure, get, granting, granting_with, lead, local, net, read_head, run as run_of,
+    start, text,
 };
 
 #[tokio::test]
@@ -51,7 +53,7 @@ async fn requests_at_once_are_counted_one_by_one() {
     let server = Server::start(|_| answer("here")).await;
     let run =
         start(&net(Names::local(&["a.test"])), &[granting_with("a.test", server.port, &json!({"calls": 7}))], &[]);
-    let (url, run) = (format!("http://a.test:{}/", server.port), std::sync::Arc::new(run));
+    let (url, run) = (format!("http://a.test:{}/", server.port), Arc::new(run));
     let mut tasks = tokio::task::JoinSet::new();
     for id in 0..50 {
         let (run, url) = (run.clone(), url.clone());
@@ -78,12 +80,8 @@ async fn a_tool_makes_so_many_requests_a_minute_in_all_of_its_runs() {
     }
     assert_eq!(server.seen().len(), 3);
     // Another host process, or another tool, has its own.
-    let other = toolcell_capabilities::RunNet {
-        tool: "other".to_owned(),
-        run: "run-2".to_owned(),
-        grants: vec![serde_json::from_value(grant).unwrap()],
-        secrets: Vec::new(),
-    };
+    let grants = vec![serde_json::from_value(grant).unwrap()];
+    let other = RunNet { run: "run-2".to_owned(), grants, ..run_of("other") };
     text(&net.start(other), get(&url)).await;
 }
 
@@ -95,7 +93,7 @@ async fn a_hundred_requests_at_once_get_their_own_answers() {
         answer(format!("{} {}", seen.target, "x".repeat(10_000)))
     });
     let server = server.await;
-    let run = std::sync::Arc::new(local(server.port, &["a.test"]));
+    let run = Arc::new(local(server.port, &["a.test"]));
     let mut tasks = tokio::task::JoinSet::new();
     for id in 0..100 {
         let (run, url) = (run.clone(), format!("http://a.test:{}/{id}", server.port));
@@ -126,7 +124,7 @@ async fn connections_are_used_again_within_a_run_and_by_no_other() {
 async fn requests_that_are_answered_only_together_all_get_there() {
     const TOGETHER: usize = 40;
     let server = Raw::start().await;
-    let run = std::sync::Arc::new(local(server.port, &["a.test"]));
+    let run = Arc::new(local(server.port, &["a.test"]));
     let url = format!("http://a.test:{}/", server.port);
     let mut tasks = tokio::task::JoinSet::new();
     for _ in 0..TOGETHER {
@@ -144,4 +142,58 @@ async fn requests_that_are_answered_only_together_all_get_there() {
     }
     let answers = tasks.join_all().await;
     assert!(answers.len() == TOGETHER && answers.iter().all(|(_, body)| body == "here"));
+}
+
+#[tokio::test]
+async fn nested_runs_share_the_calls_of_a_grant() {
+    let server = Server::start(|_| answer("")).await;
+    let net = net(Names::local(&["a.test"]));
+    let url = format!("http://a.test:{}/", server.port);
+    let granted = |calls: u32| {
+        vec![serde_json::from_value(granting_with("a.test", server.port, &json!({"calls": calls}))).unwrap()]
+    };
+    let meters = Meters::default();
+    let root = RunNet { grants: granted(5), meters: meters.clone(), ..run_of("root") };
+    let root = Arc::new(net.start(root));
+    let nested = |tool: &str, calls| {
+        let caller = Some(Arc::clone(&root));
+        net.start(RunNet { grants: granted(calls), meters: meters.clone(), caller, ..run_of(tool) })
+    };
+    // Each run of the nested tool would have its two calls.
+    for _ in 0..2 {
+        text(&nested("two", 2), get(&url)).await;
+    }
+    let refused = failure(&nested("two", 2), get(&url)).await;
+    assert_eq!((refused.code, refused.effects), ("net-too-many-calls", Effects::None));
+    // What its caller has used does not count against its own cap, and what it uses counts against its caller's.
+    text(&nested("one", 1), get(&url)).await;
+    // A tool that calls itself counts once.
+    text(&nested("root", 5), get(&url)).await;
+    text(&root, get(&url)).await;
+    for run in [&nested("other", 5), &nested("root", 5), &*root] {
+        assert_eq!(failure(run, get(&url)).await.code, "net-too-many-calls");
+    }
+    assert_eq!(server.seen().len(), 5);
+    // Another root run has its own.
+    text(&net.start(RunNet { grants: granted(1), ..run_of("root") }), get(&url)).await;
+}
+
+#[tokio::test]
+async fn a_rate_of_the_caller_holds_for_all_that_it_calls() {
+    let server = Server::start(|_| answer("")).await;
+    let net = net(Names::local(&["a.test"]));
+    let url = format!("http://a.test:{}/", server.port);
+    let grants: Vec<toolcell_tool::NetGrant> =
+        vec![serde_json::from_value(granting_with("a.test", server.port, &json!({"per_minute": 3}))).unwrap()];
+    let root = Arc::new(net.start(RunNet { grants: grants.clone(), ..run_of("root") }));
+    for tool in ["a", "b", "c", "d"] {
+        let nested = RunNet { grants: grants.clone(), caller: Some(Arc::clone(&root)), ..run_of(tool) };
+        let nested = net.start(nested);
+        if tool == "d" {
+            assert_eq!(failure(&nested, get(&url)).await.code, "net-rate");
+        } else {
+            text(&nested, get(&url)).await;
+        }
+    }
+    assert_eq!(server.seen().len(), 3);
 }

@@ -4,9 +4,9 @@ mod echoes;
 
 use data_encoding::BASE64;
 use serde_json::{Value, json};
-use toolcell_capabilities::{Effects, Request};
+use toolcell_capabilities::{Effects, NetRun, Redirect, Request, RunNet, Secret};
 
-use crate::world::{Names, Server, answer, failure, get, granting, header, lead, net, post, start, text};
+use crate::world::{Names, Server, answer, failure, get, granting, head, header, lead, net, post, run, start, text};
 
 /// With characters in it that each way to write it treats in its own way.
 pub(crate) const VALUE: &str = "s3cr \"t/%+&=<\u{f6}>~'x";
@@ -133,27 +133,53 @@ async fn a_placeholder_from_a_server_is_only_text() {
 }
 
 #[tokio::test]
-async fn a_redirect_takes_a_secret_along_where_its_grant_names_the_host() {
-    let end = Server::start(|_| answer("end")).await;
+async fn a_request_that_carried_a_secret_is_not_followed_to_another_origin() {
+    let end = Server::start(|_| answer("never")).await;
     let port = end.port;
-    let server = Server::start(move |_| lead(307, &format!("http://b.test:{port}/"))).await;
-    let names = || net(Names::local(&["a.test", "b.test"]));
+    let server = Server::start(move |seen| match seen.target.split('?').next().unwrap() {
+        "/same" => lead(307, "/out"),
+        "/see" => lead(303, "/out"),
+        "/broken" => lead(302, "http://[::1"),
+        _ => lead(307, &format!("http://b.test:{port}/?k=what-nobody-recognises")),
+    });
+    let server = server.await;
     let grants = [granting("a.test", server.port), granting("b.test", end.port)];
-    let url = format!("http://a.test:{}/", server.port);
-    let both = start(&names(), &grants, &[grant(&["a.test", "b.test"], EVERYWHERE)]);
-    let one = start(&names(), &grants, &[grant(&["a.test"], EVERYWHERE)]);
-
-    for (run, arrives) in [(&both, true), (&one, false)] {
-        let request = header("x-plain", "1", header("x-key", "{{secret:TOKEN}}", get(&url)));
-        text(run, header("authorization", "Bearer {{secret:TOKEN}}", request)).await;
-        let seen = end.seen().pop().unwrap();
-        assert_eq!(seen.headers.get("x-key").is_some(), arrives);
-        assert_eq!((seen.header("authorization"), seen.header("x-plain")), (None, Some("1")));
+    // Also where the other host may have the secret: whoever leads there chooses what arrives.
+    let run = start(&net(Names::local(&["a.test", "b.test"])), &grants, &[grant(&["a.test", "b.test"], EVERYWHERE)]);
+    let url = |path: &str| format!("http://a.test:{}{path}", server.port);
+    let placed = "{{secret:TOKEN}}";
+    let packed = BASE64.encode(b"user:{{secret:TOKEN}}");
+    for (request, status) in [
+        (header("x-key", placed, get(&url("/out"))), 307),
+        (header("authorization", &format!("Basic {packed}"), get(&url("/out"))), 307),
+        (get(&url(&format!("/out?k={placed}"))), 307),
+        (post(&url("/out"), placed), 307),
+        // The second request of the chain carries none, and leads away from an origin that has it.
+        (post(&url("/see"), placed), 307),
+        (header("x-key", placed, get(&url("/same"))), 307),
+        (header("x-key", placed, get(&url("/broken"))), 302),
+    ] {
+        for redirect in [Redirect::Follow, Redirect::Manual] {
+            if redirect == Redirect::Manual && !request.url.contains("/out") {
+                continue;
+            }
+            let (response, _) = text(&run, Request { redirect, ..request.clone() }).await;
+            assert_eq!(response.status, status, "{request:?}");
+            assert!(response.headers.iter().all(|(name, value)| name != "location" && !value.contains("b.test")));
+        }
+        let refused = failure(&run, Request { redirect: Redirect::Error, ..request }).await;
+        assert_eq!((refused.code, refused.effects), ("net-redirect", Effects::Committed));
     }
-    assert_eq!(text(&both, post(&url, "{{secret:TOKEN}}")).await.1, "end");
-    assert_eq!(end.seen().pop().unwrap().body, VALUE);
-    let refused = failure(&one, post(&url, "{{secret:TOKEN}}")).await;
-    assert_eq!((refused.code, refused.effects, end.seen().len()), ("secret-not-granted", Effects::Committed, 3));
+    assert_eq!(end.connections(), 0);
+    // One that carried none is followed.
+    assert_eq!(text(&run, header("x-plain", "1", get(&url("/out")))).await.1, "never");
+    // So is one to the same origin, with the secret.
+    let same = Server::start(|seen| if seen.target == "/end" { answer("end") } else { lead(307, "/end") }).await;
+    let run =
+        start(&net(Names::local(&["a.test"])), &[granting("a.test", same.port)], &[grant(&["a.test"], EVERYWHERE)]);
+    let request = header("x-key", placed, get(&format!("http://a.test:{}/", same.port)));
+    assert_eq!(text(&run, request).await.1, "end");
+    assert_eq!(same.seen()[1].headers["x-key"].as_bytes(), VALUE.as_bytes());
 }
 
 #[tokio::test]
@@ -176,7 +202,7 @@ async fn a_server_cannot_lead_a_value_to_another_host() {
     let end = Server::start(|_| answer("never")).await;
     let port = end.port;
     let server = Server::start(move |seen| {
-        let value = seen.header("x-key").unwrap().to_owned();
+        let value = "Top-Secret-1";
         lead(
             302,
             &match seen.target.as_str() {
@@ -184,6 +210,7 @@ async fn a_server_cannot_lead_a_value_to_another_host() {
                 "/base64" => {
                     format!("http://b.test:{port}/{}", data_encoding::BASE64URL_NOPAD.encode(value.as_bytes()))
                 }
+                "/twice" => format!("http://b.test:{port}/%2554op%252dSecret-1"),
                 _ => format!("http://{value}.b.test:{port}/"),
             },
         )
@@ -192,11 +219,71 @@ async fn a_server_cannot_lead_a_value_to_another_host() {
     let secret = (json!({"name": "TOKEN", "hosts": ["a.test"]}), "Top-Secret-1");
     let grants = [granting("a.test", server.port), granting("b.test", port), granting("*.b.test", port)];
     let run = start(&net(Names::local(&["a.test", "b.test"])), &grants, &[secret]);
-    for path in ["query", "base64", "host"] {
+    for path in ["query", "base64", "twice", "host"] {
         let url = format!("http://a.test:{}/{path}", server.port);
-        let failure = failure(&run, header("x-key", "{{secret:TOKEN}}", get(&url))).await;
+        // A server that was sent it may remember it: one that was led away without carrying it is searched.
+        let failure = failure(&run, get(&url)).await;
         assert_eq!((failure.code, failure.effects), ("secret-not-granted", Effects::Committed));
         assert!(!failure.message.to_lowercase().contains("top-secret-1"), "{failure}");
+        let (response, _) = text(&run, header("x-key", "{{secret:TOKEN}}", get(&url))).await;
+        assert_eq!((response.status, crate::world::value(&response, "location")), (302, None));
     }
     assert_eq!(end.connections(), 0);
+}
+
+/// A run of another tool, of which one may send the secret to a host.
+fn other(port: u16, hosts: &[&str]) -> NetRun {
+    let (grant, value) = grant(hosts, &["header"]);
+    let secret = (serde_json::from_value(grant).unwrap(), Secret::parse(value.to_owned()).unwrap());
+    let grants = ["a.test", "b.test"].map(|host| serde_json::from_value(granting(host, port)).unwrap()).to_vec();
+    let run = RunNet { grants, other_secrets: vec![secret], ..run("other") };
+    net(Names::local(&["a.test", "b.test"])).start(run)
+}
+
+#[tokio::test]
+async fn answers_are_searched_for_the_secrets_that_other_tools_send_to_their_host() {
+    let server = Server::start(|_| answer(format!("<{VALUE}>"))).await;
+    let url = |host: &str| format!("http://{host}:{}/", server.port);
+    let run = other(server.port, &["a.test"]);
+    assert_eq!(text(&run, get(&url("a.test"))).await.1, "<{{secret:TOKEN}}>");
+    assert_eq!(text(&run, get(&url("b.test"))).await.1, format!("<{VALUE}>"));
+    assert_eq!(text(&other(server.port, &["any"]), get(&url("b.test"))).await.1, "<{{secret:TOKEN}}>");
+    // It is not its own.
+    let refused = failure(&run, header("x-key", "{{secret:TOKEN}}", get(&url("a.test")))).await;
+    assert_eq!(refused.code, "secret-not-granted");
+}
+
+#[tokio::test]
+async fn no_part_of_an_answer_is_asked_for_where_a_secret_is_held() {
+    let server = Server::start(|seen| {
+        let bytes = VALUE.as_bytes();
+        let mut part = answer(bytes[..5].to_vec());
+        match seen.target.as_str() {
+            "/part" => *part.status_mut() = 206.try_into().unwrap(),
+            "/range" => part = head("content-range", "bytes 0-4/22", part),
+            _ => {}
+        }
+        part
+    });
+    let server = server.await;
+    let held =
+        start(&net(Names::local(&["a.test"])), &[granting("a.test", server.port)], &[grant(&["a.test"], EVERYWHERE)]);
+    let url = |host: &str, path: &str| format!("http://{host}:{}{path}", server.port);
+    let others = other(server.port, &["a.test"]);
+    for run in [&held, &others] {
+        for (name, value) in [("Range", "bytes=0-4"), ("if-range", "\"x\""), ("rAnGe", "bytes=5-")] {
+            let refused = failure(run, header(name, value, get(&url("a.test", "/")))).await;
+            assert_eq!((refused.code, refused.effects), ("net-range", Effects::None), "{refused}");
+        }
+        assert_eq!(server.connections(), 0);
+    }
+    for run in [&held, &others] {
+        for path in ["/part", "/range"] {
+            let refused = failure(run, get(&url("a.test", path))).await;
+            assert_eq!((refused.code, refused.effects), ("net-range", Effects::Committed), "{refused}");
+        }
+    }
+    // Elsewhere it is a request like another.
+    let (response, body) = text(&others, header("range", "bytes=0-4", get(&url("b.test", "/part")))).await;
+    assert_eq!((response.status, body.len()), (206, 5));
 }

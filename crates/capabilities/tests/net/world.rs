@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use toolcell_capabilities::{
-    Failure, Net, NetConfig, NetRun, Redirect, Request, Resolve, Response, Roots, RunNet, Secret,
+    Failure, Meters, Net, NetConfig, NetRun, Redirect, Request, Resolve, Response, Roots, RunNet, Secret,
 };
 use toolcell_tool::NetGrant;
 
@@ -63,7 +63,20 @@ pub(crate) fn start(net: &Net, grants: &[Value], secrets: &[(Value, &str)]) -> N
         (serde_json::from_value(grant.clone()).unwrap(), Secret::parse((*value).to_owned()).unwrap())
     };
     let secrets = secrets.iter().map(secret).collect();
-    net.start(RunNet { tool: "tool".to_owned(), run: "run-1".to_owned(), grants, secrets })
+    net.start(RunNet { grants, secrets, ..run("tool") })
+}
+
+/// A run of a tool with nothing granted.
+pub(crate) fn run(tool: &str) -> RunNet {
+    RunNet {
+        tool: tool.to_owned(),
+        run: "run-1".to_owned(),
+        grants: Vec::new(),
+        secrets: Vec::new(),
+        other_secrets: Vec::new(),
+        meters: Meters::default(),
+        caller: None,
+    }
 }
 
 /// A run that may do all to these hosts at this port of this machine, by http.

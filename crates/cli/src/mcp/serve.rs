@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolcell::{Lang, SandboxConfig, Toolbox};
+use toolcell::{Lang, Protected, SandboxConfig, Toolbox};
 use toolcell_mcp::http::{Bearers, BearersError, HttpConfig, MetricsToken, Share};
 use toolcell_mcp::telemetry::{self, Export};
 use toolcell_mcp::{Principal, Server, Settings, serve_http, serve_stdio};
@@ -91,7 +91,10 @@ fn export(variable: impl Fn(&str) -> Option<String>) -> Export {
 /// A server with a store for each principal: that of the directory itself for whoever is local. All share one sandbox.
 fn server(args: &McpServeArgs, settings: Settings, slots: usize, rules: &Rules, dir: &Path) -> Result<Server, Failure> {
     let sandbox = SandboxConfig { slots, ..args.sandbox.config() };
-    let config = open::config(sandbox, rules)?;
+    let mut config = open::config(sandbox, rules)?;
+    // The store of one principal is as far from the tools of another one as from its own.
+    config.protected.push(Protected::hidden("the stores", dir));
+    config.protected.extend(args.tokens.iter().map(|path| Protected::file("the file of tokens", path)));
     // What does not work is said now, and not when the first request comes.
     let local = Arc::new(Toolbox::open(dir, config.clone())?);
     let dir = PathBuf::from(dir);

@@ -1,7 +1,8 @@
 //! Gates that are commands: JSON on standard input, an answer on standard output.
 //!
 //! Invariant: when an answer is there, or its time is over, nothing of the command's process group is left, and nothing
-//! that still holds a pipe open makes the caller wait. There is no shell in between.
+//! that still holds a pipe open makes the caller wait. There is no shell in between. A process that leaves the group (`setsid`) is
+//! not killed: only a supervisor of the whole host, such as a cgroup, reaches it.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -15,6 +16,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use super::apart::{Terms, spawn};
 use super::failure::{Cause, Fault, shown};
+use super::program::{ProgramFiles, environment};
 
 /// The longest answer, in bytes.
 const ANSWER_LIMIT: usize = 1 << 20;
@@ -52,26 +54,46 @@ pub struct GateCommand {
     /// Where a program is looked for that is given as a relative path, such as `./gates/check`. A name without `/` is
     /// looked for in `PATH`. It is not the working directory, which is the host's own.
     pub folder: PathBuf,
+    /// Further environment variables that it gets, by name. All get `PATH`, `HOME`, `LANG`, `LANGUAGE`, `LC_*`, `TZ` and `TMPDIR`.
+    pub env: Vec<String>,
 }
 
+/// Whether a command is still the one that somebody trusted; why not, if it is not. Asked before each start.
+pub type StillTrusted = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
+
 /// What is started.
-#[derive(Debug)]
 pub(super) struct Program {
     path: PathBuf,
-    args: Vec<String>,
+    command: Vec<String>,
+    folder: PathBuf,
+    env: Vec<String>,
+    trusted: Option<StillTrusted>,
 }
 
 impl Program {
     /// The program of a command; none where the command is empty.
-    pub(super) fn new(command: &[String], folder: &Path) -> Option<Self> {
-        let (first, args) = command.split_first()?;
+    pub(super) fn new(
+        command: &[String],
+        folder: &Path,
+        env: Vec<String>,
+        trusted: Option<StillTrusted>,
+    ) -> Option<Self> {
+        let first = command.first().filter(|first| !first.is_empty())?;
         let path = if first.contains('/') { folder.join(first) } else { PathBuf::from(first) };
-        (!first.is_empty()).then(|| Self { path, args: args.to_vec() })
+        Some(Self { path, command: command.to_vec(), folder: folder.to_owned(), env, trusted })
+    }
+
+    /// The files that it is made of now, and the folder that it was named in.
+    pub(super) fn files(&self) -> (ProgramFiles, &Path) {
+        (ProgramFiles::of(&self.command, &self.folder), &self.folder)
     }
 
     /// Runs it once: what it reads, and what it prints.
     pub(super) fn answer(&self, terms: &Terms<'_>, input: Vec<u8>) -> Result<Vec<u8>, Fault> {
         let began = Instant::now();
+        if let Some(trusted) = &self.trusted {
+            trusted().map_err(Cause::Untrusted)?;
+        }
         let token = terms.hanging.token()?;
         let mut running = Running::start(self, &token, input)?;
         let in_time = running.collect(|| terms.timeout.saturating_sub(began.elapsed()), Running::is_decided);
@@ -138,7 +160,8 @@ struct Running {
 impl Running {
     fn start(program: &Program, token: &Arc<()>, input: Vec<u8>) -> Result<Self, Cause> {
         let mut command = Command::new(&program.path);
-        command.args(&program.args).process_group(0);
+        command.args(&program.command[1..]).process_group(0);
+        command.env_clear().envs(environment(&program.env));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().map_err(|error| {
             let path = program.path.display().to_string();

@@ -54,6 +54,9 @@ pub enum Cause {
     /// It did not start.
     #[error("cannot be started: {0}")]
     NotStarted(String),
+    /// It is not what somebody trusted.
+    #[error("does not run: {0}")]
+    Untrusted(String),
     /// Too many of its earlier runs still hang.
     #[error("is not asked: {hanging} of its runs still hang, the limit is {limit}")]
     Exhausted {
@@ -77,6 +80,7 @@ impl GateFailure {
             Cause::Panicked(_) | Cause::Failed(_) | Cause::Status(_) | Cause::Signal(_) => "gate-failed",
             Cause::Silent | Cause::Nonsense(_) | Cause::TooMuch { .. } => "gate-answer-invalid",
             Cause::NotStarted(_) => "gate-not-started",
+            Cause::Untrusted(_) => "gate-untrusted",
             Cause::Exhausted { .. } => "gate-exhausted",
         }
     }
@@ -92,6 +96,7 @@ impl GateFailure {
             }
             Cause::TooMuch { .. } => "a gate prints its answer on standard output, and anything else on standard error",
             Cause::Status(_) | Cause::Signal(_) => "a command that has an objection prints its answer and exits with 0",
+            Cause::Untrusted(_) => "look at what has changed, and then trust its file anew: toolcell config trust FILE",
             Cause::NotStarted(_) => "name a program that is there and may be executed",
             Cause::Exhausted { .. } => "find out why the gate hangs, and restart the host",
         }

@@ -33,6 +33,7 @@ fn command(when: When, script: &str) -> GateCommand {
         timeout: LONG,
         tools: Vec::new(),
         folder: PathBuf::from("/"),
+        env: Vec::new(),
     }
 }
 

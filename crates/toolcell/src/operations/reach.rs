@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use toolcell_capabilities::{Files, FolderError};
+use toolcell_capabilities::{Files, FolderError, RunFiles};
 use toolcell_capabilities::{Net, NetConfig, RootsError, RunNet, Secret, SecretError};
 use toolcell_host::Operations;
 use toolcell_store::Entry;
@@ -59,6 +59,15 @@ impl ReachError {
         }
     }
 
+    /// What a tool is told whose call of another tool fails for it: not where things are on this machine.
+    pub(crate) fn to_tool(&self) -> String {
+        match self {
+            Self::Folder(error) => error.to_tool(),
+            Self::Roots(_) => "the certificates that are trusted cannot be read".to_owned(),
+            Self::SecretMissing { .. } | Self::SecretInvalid { .. } | Self::NoStore => self.to_string(),
+        }
+    }
+
     /// What to do next.
     #[must_use]
     pub fn hint(&self) -> String {
@@ -75,24 +84,36 @@ impl ReachError {
 }
 
 impl Toolbox {
-    /// Opens what is granted to one run of a tool.
+    /// Opens what is granted to one run of a tool. What a run uses that is called within another one counts there as well.
     pub(crate) fn give<'a>(
         &'a self,
         grants: &Grants,
         entry: &Entry,
         run: &str,
         options: &'a RunOptions,
-        nesting: Nesting,
+        nesting: Nesting<'_>,
     ) -> Result<Given<'a>, ReachError> {
+        let Nesting { within, plan } = nesting;
+        let tool = entry.id.to_string();
+        let caller = within.map(|within| within.given);
+        let meters = caller.map(|caller| caller.meters.clone()).unwrap_or_default();
         let secrets = grants.secrets.iter().map(|grant| Ok((grant.clone(), self.secret(grant)?)));
         let secrets = secrets.collect::<Result<Vec<_>, ReachError>>()?;
         let net = if grants.net.is_empty() {
             None
         } else {
-            let (tool, run, grants) = (entry.id.to_string(), run.to_owned(), grants.net.clone());
-            Some(Arc::new(self.net()?.start(RunNet { tool, run, grants, secrets })))
+            let (tool, run, grants) = (tool.clone(), run.to_owned(), grants.net.clone());
+            let (meters, caller) = (meters.clone(), caller.and_then(|caller| caller.net.clone()));
+            let other_secrets = self.other_secrets();
+            Some(Arc::new(self.net()?.start(RunNet { tool, run, grants, secrets, other_secrets, meters, caller })))
         };
-        let files = if grants.files.is_empty() { None } else { Some(Arc::new(Files::open(&grants.files)?)) };
+        let files = if grants.files.is_empty() {
+            None
+        } else {
+            let (meters, caller) = (meters.clone(), caller.and_then(|caller| caller.files.as_deref()));
+            let (grants, protected) = (&*grants.files, &*self.protected());
+            Some(Arc::new(Files::open(&RunFiles { tool: &tool, grants, protected, meters, caller })?))
+        };
         let space = grants.kv.as_ref().map(|grant| {
             let store = self.store.clone().ok_or(ReachError::NoStore)?;
             Ok::<_, ReachError>(Space { store, grant: Arc::new(grant.clone()), now: self.clock })
@@ -101,8 +122,9 @@ impl Toolbox {
             toolbox: self,
             id: entry.id,
             name: entry.name.to_string(),
-            depth: nesting.depth,
-            plan: nesting.plan,
+            depth: within.map_or(0, |within| within.depth),
+            plan,
+            meters,
             options,
             call_id: run.to_owned(),
             full: grants.clone(),
@@ -114,6 +136,12 @@ impl Toolbox {
             ledger: Ledger::default(),
             pending: Mutex::default(),
         })
+    }
+
+    /// The secrets that any tool may send somewhere. One that is not there goes nowhere, and comes back from nowhere.
+    fn other_secrets(&self) -> Vec<(SecretGrant, Secret)> {
+        let there = |grant: SecretGrant| self.secret(&grant).ok().map(|secret| (grant, secret));
+        self.policy.secrets().into_iter().filter_map(there).collect()
     }
 
     /// The value of a secret.

@@ -63,8 +63,8 @@ impl Given<'_> {
             return Called::in_vain(nothing_done("RangeError", "tools-too-deep", message));
         }
         let request = RunTool::of(name.as_str(), params);
-        let (depth, plan) = (self.depth + 1, self.plan.clone());
-        let within = Within { grants: &self.full, left, depth, plan, caller: &self.name, options: self.options };
+        let (grants, depth, caller, options) = (&self.full, self.depth + 1, &*self.name, self.options);
+        let within = Within { grants, left, depth, plan: self.plan.clone(), caller, options, given: self };
         self.toolbox.run_within(&request, &within)
     }
 }

@@ -48,6 +48,8 @@ pub struct GateCommand {
     pub file_hash: blake3::Hash,
     /// The folder of that file.
     pub folder: PathBuf,
+    /// Further environment variables that it gets, by name.
+    pub env: Vec<String>,
     /// Where in that file it stands.
     pub origin: Origin,
 }

@@ -16,6 +16,7 @@ use toml::de::{DeTable, Deserializer};
 use toolcell_store::audit::Contents;
 use toolcell_tool::{IdPrefix, Lang, TAG_LIMIT, ToolName};
 
+use crate::gate::refused_variable;
 use crate::policy::WhenUnrecorded;
 use crate::policy::approval::ApprovalMode;
 use crate::policy::command::{GATE_TIMEOUT, GateCommand, NamePattern};
@@ -273,6 +274,7 @@ impl Reading<'_> {
             self.wrong(&form.command.span(), "no word of a command has U+0000 in it");
         }
         let tools = form.tools.iter().flatten().filter_map(|text| self.pattern(text)).collect();
+        let env = form.env.iter().flatten().filter_map(|name| self.variable(name)).collect();
         GateCommand {
             origin: self.origin(&form.name.span()),
             name: form.name.into_inner(),
@@ -283,7 +285,18 @@ impl Reading<'_> {
             layer: self.layer,
             file_hash,
             folder: self.path.parent().map_or_else(PathBuf::new, Path::to_owned),
+            env,
         }
+    }
+
+    /// A variable that a hook gets.
+    fn variable(&mut self, name: &Spanned<String>) -> Option<String> {
+        if let Some(why) = refused_variable(name.get_ref()) {
+            let shown = shown(name.get_ref());
+            self.wrong(&name.span(), format!("`gates.env` cannot name `{shown}`: {why}"));
+            return None;
+        }
+        Some(name.get_ref().clone())
     }
 
     fn pattern(&mut self, text: &Spanned<String>) -> Option<NamePattern> {

@@ -215,6 +215,11 @@ pub(super) struct GateForm {
     #[serde(default)]
     #[schemars(with = "Vec<String>", length(min = 1))]
     pub(super) tools: Option<Vec<Spanned<String>>>,
+    /// Further environment variables that it gets, by name: it has `PATH`, `HOME`, `LANG`, `LANGUAGE`, `LC_*`, `TZ` and `TMPDIR`. None
+    /// of them may hold a secret of a tool, or a token.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>", length(min = 1))]
+    pub(super) env: Option<Vec<Spanned<String>>>,
 }
 
 fn before() -> Vec<When> {

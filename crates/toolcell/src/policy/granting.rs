@@ -182,7 +182,7 @@ impl Reading<'_> {
             return None;
         }
         let grant = self.checked(grant.checked(), &span)?;
-        self.folders.push((grant.path.clone(), span.start));
+        self.folders.push((grant.path.clone(), grant.access, span.start));
         Some(Placed { value: grant, span: form.name.span() })
     }
 

@@ -3,11 +3,12 @@
 //! Invariant: nothing is granted that the user's file does not grant, and a project's file takes away from that. In one
 //! file the rule of a tool goes before that of a tag, and that before the default; among equals counts what all of them grant.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use toolcell_analysis::{Capabilities, Capability, Need};
-use toolcell_tool::{Grants, IdPrefix, ToolId, ToolName};
+use toolcell_tool::{Grants, IdPrefix, SecretGrant, SecretName, ToolId, ToolName};
 
 use crate::policy::origin::{Origin, Stated};
 
@@ -224,6 +225,22 @@ impl AllRules {
     pub(super) fn most(&self) -> BTreeSet<Capability> {
         let said = self.user.iter().flat_map(|rules| &rules.rules).flat_map(|rule| &rule.says);
         said.filter(|(_, said)| !said.value.is_empty()).map(|(capability, _)| *capability).collect()
+    }
+
+    /// The secrets that any of the user's rules grants, each once, with all hosts and places that any of them names.
+    pub(super) fn secrets(&self) -> Vec<SecretGrant> {
+        let said = self.user.iter().flat_map(|rules| &rules.rules).flat_map(|rule| rule.says.values());
+        let mut all: BTreeMap<&SecretName, SecretGrant> = BTreeMap::new();
+        for grant in said.flat_map(|said| &said.value.secrets) {
+            match all.entry(&grant.name) {
+                Entry::Vacant(free) => drop(free.insert(grant.clone())),
+                Entry::Occupied(mut known) => {
+                    known.get_mut().hosts.extend(grant.hosts.iter().cloned());
+                    known.get_mut().into.extend(&grant.into);
+                }
+            }
+        }
+        all.into_values().collect()
     }
 
     /// All rules, the user's first.

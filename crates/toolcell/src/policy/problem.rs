@@ -7,6 +7,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use toolcell_tool::Access;
+
 use crate::policy::command::GateCommand;
 use crate::policy::origin::{Layer, Origin};
 
@@ -93,6 +95,7 @@ pub(super) fn gates_differ(there: &[GateCommand], more: &[GateCommand]) -> Resul
 #[derive(Debug, Clone)]
 pub(super) struct FolderAt {
     folder: PathBuf,
+    access: Access,
     path: Arc<Path>,
     line: u32,
     column: u32,
@@ -123,6 +126,28 @@ pub(super) fn folders_apart(
     if problems.is_empty() { Ok(()) } else { Err(PolicyError { problems, more: 0 }) }
 }
 
+/// Nothing, if no folder is refused, which is told by why.
+pub(super) fn folders_unprotected(
+    folders: &[FolderAt],
+    refused: impl Fn(&Path, Access) -> std::io::Result<Option<String>>,
+) -> Result<(), PolicyError> {
+    let wrong = folders.iter().filter_map(|at| {
+        let message = match refused(&at.folder, at.access) {
+            Ok(None) => return None,
+            Ok(Some(why)) if at.access == Access::Write => {
+                format!(
+                    "a tool could change what decides what tools may do: {why}; grant a folder apart from it, or `read`"
+                )
+            }
+            Ok(Some(why)) => format!("{why}: grant a folder apart from it"),
+            Err(error) => format!("what is around that folder cannot be looked at: {error}"),
+        };
+        Some(PolicyProblem { path: Arc::clone(&at.path), line: at.line, column: at.column, message })
+    });
+    let problems: Vec<PolicyProblem> = wrong.collect();
+    if problems.is_empty() { Ok(()) } else { Err(PolicyError { problems, more: 0 }) }
+}
+
 /// A file that is being read, and what was found to be wrong with it.
 pub(super) struct Reading<'a> {
     pub(super) layer: Layer,
@@ -132,7 +157,7 @@ pub(super) struct Reading<'a> {
     ends: Vec<usize>,
     problems: Vec<(usize, String)>,
     /// The folders that are granted, and where the file says so.
-    pub(super) folders: Vec<(PathBuf, usize)>,
+    pub(super) folders: Vec<(PathBuf, Access, usize)>,
 }
 
 impl<'a> Reading<'a> {
@@ -162,9 +187,9 @@ impl<'a> Reading<'a> {
     /// The folders that are granted.
     pub(super) fn folders(&mut self) -> Vec<FolderAt> {
         let folders = std::mem::take(&mut self.folders).into_iter();
-        let at = folders.map(|(folder, offset)| {
+        let at = folders.map(|(folder, access, offset)| {
             let (line, column) = self.place(offset);
-            FolderAt { folder, path: Arc::clone(&self.path), line, column }
+            FolderAt { folder, access, path: Arc::clone(&self.path), line, column }
         });
         at.collect()
     }

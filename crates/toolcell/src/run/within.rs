@@ -9,7 +9,7 @@ use toolcell_host::{Budget, Effects, Left, OperationAnswer, OperationFailure, Ou
 use toolcell_store::audit::Action;
 use toolcell_tool::Grants;
 
-use crate::operations::PlanChain;
+use crate::operations::{Given, PlanChain};
 use crate::operations::tools::given;
 use crate::record::{Attempted, Ended};
 use crate::request::RunTool;
@@ -30,6 +30,8 @@ pub(crate) struct Within<'a> {
     pub(crate) caller: &'a str,
     /// How the first of the tools that wait was asked for.
     pub(crate) options: &'a RunOptions,
+    /// What the caller was handed: what the call uses counts there as well.
+    pub(crate) given: &'a Given<'a>,
 }
 
 /// What came of it.
@@ -121,6 +123,9 @@ fn answer(called: &str, ran: Ran, effects: Effects) -> Result<OperationAnswer, O
 
 /// What the caller sees of a tool that did not run, or whose result is kept back.
 fn refused(called: &str, error: &RunError, effects: Effects) -> OperationFailure {
-    let message = format!("`{called}` was not run: {error}; {}", error.hint());
+    let message = match error {
+        RunError::Reach(error) => format!("`{called}` was not run: {}; tell who runs it", error.to_tool()),
+        error => format!("`{called}` was not run: {error}; {}", error.hint()),
+    };
     OperationFailure { name: "NotAllowedError".to_owned(), message, code: error.code().into(), effects }
 }

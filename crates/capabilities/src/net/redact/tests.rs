@@ -1,14 +1,11 @@
-use toolcell_tool::{HostPattern, SecretGrant, SecretName};
+use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER};
 
 use super::*;
-use crate::net::secret::Secret;
 
 fn redactor(values: &[(&str, &str)]) -> Arc<Redactor> {
-    let secret = |(name, value): &(&str, &str)| {
-        let grant = SecretGrant::to(SecretName::parse(name).unwrap(), vec![HostPattern::Any]);
-        (grant, Secret::parse((*value).to_owned()).unwrap())
-    };
-    Arc::new(Redactor::new(&Secrets::new(values.iter().map(secret).collect())).unwrap())
+    let secrets: Vec<(&str, Secret)> =
+        values.iter().map(|(name, value)| (*name, Secret::parse((*value).to_owned()).unwrap())).collect();
+    Arc::new(Redactor::new(secrets.iter().map(|(name, secret)| (*name, secret))).unwrap())
 }
 
 /// The same in one piece, in pieces of each small size, and cut in two at each place.

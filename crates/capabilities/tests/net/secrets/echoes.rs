@@ -4,12 +4,12 @@ use std::fmt::{self, Write as _};
 use std::io::Write as _;
 use std::sync::{Arc, Mutex};
 
-use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL, BASE64URL_NOPAD, HEXLOWER, HEXUPPER};
+use data_encoding::{BASE32, BASE64, BASE64_NOPAD, BASE64URL, BASE64URL_NOPAD, HEXLOWER, HEXUPPER};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
-use toolcell_capabilities::{NetRun, Response};
+use toolcell_capabilities::{Effects, NetRun, Response};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -133,6 +133,135 @@ async fn a_header_whose_name_is_the_value_is_left_out() {
     let (response, _) = text(&run, get(&url)).await;
     let names: Vec<_> = response.headers.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["x", "content-length"]);
+}
+
+/// Further ways, which are found in a view of the text alone.
+fn disguises() -> Vec<String> {
+    let bytes = VALUE.as_bytes();
+    let hex = |between: &str, prefix: &str| {
+        bytes.iter().map(|byte| format!("{prefix}{byte:02x}")).collect::<Vec<_>>().join(between)
+    };
+    // `quote` of Python keeps the slash.
+    let quoted = "s3cr%20%22t/%25%2B%26%3D%3C%C3%B6%3E~%27x";
+    let again = |text: &str| text.replace('%', "%25");
+    let base64 = BASE64.encode(bytes);
+    let broken: Vec<&str> = base64.as_bytes().chunks(8).map(|line| str::from_utf8(line).unwrap()).collect();
+    let decimal: Vec<String> = bytes.iter().map(ToString::to_string).collect();
+    let entities = VALUE.chars().map(|char| format!("&#{};", u32::from(char))).collect();
+    let named = VALUE
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#x27;");
+    vec![
+        quoted.to_owned(),
+        again(quoted),
+        again(&again(quoted)),
+        quoted.replace("%20", "+"),
+        entities,
+        named,
+        hex("", "\\x"),
+        hex(" ", ""),
+        hex(":", "").to_uppercase(),
+        hex(", ", "0x"),
+        VALUE.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect(),
+        VALUE.encode_utf16().map(|unit| format!("%u{unit:04x}")).collect(),
+        BASE32.encode(bytes),
+        BASE32.encode(&[b"user:", bytes].concat()).to_lowercase(),
+        broken.join("\n"),
+        broken.join("\\r\\n"),
+        base64.replace('/', "\\/").replace('+', "%2B"),
+        format!("[{}]", decimal.join(", ")),
+        decimal.join(","),
+        VALUE.chars().rev().collect(),
+    ]
+}
+
+#[tokio::test]
+async fn a_value_in_disguise_is_a_placeholder_again_however_it_is_cut() {
+    let raw = Raw::start().await;
+    let run = run(raw.port);
+    let url = format!("http://a.test:{}/", raw.port);
+    let mut all = disguises();
+    let wide = |bytes: fn(u16) -> [u8; 2]| VALUE.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
+    let mut sent: Vec<Vec<u8>> = all.drain(..).map(String::into_bytes).collect();
+    sent.extend([wide(u16::to_le_bytes), wide(u16::to_be_bytes)]);
+    for (size, sent) in [1_usize, 7, 64, 1_000].into_iter().flat_map(|size| sent.iter().map(move |sent| (size, sent))) {
+        let text = [b"<<".as_slice(), sent, b">>"].concat();
+        let server = async {
+            let mut stream = raw.accept().await;
+            read_head(&mut stream).await.unwrap();
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", text.len());
+            stream.write_all(head.as_bytes()).await.unwrap();
+            for piece in text.chunks(size) {
+                stream.write_all(piece).await.unwrap();
+                stream.flush().await.unwrap();
+            }
+        };
+        let fetched = async {
+            let mut response = run.fetch(1, header("x-key", "{{secret:TOKEN}}", get(&url))).await.unwrap();
+            whole(&mut response).await.unwrap()
+        };
+        let (body, ()) = tokio::join!(fetched, server);
+        let body = String::from_utf8_lossy(&body).into_owned();
+        assert!(body.starts_with("<<") && body.ends_with(">>"), "{body}");
+        assert!(
+            body.contains("{{secret:TOKEN}}") && body.len() < 40,
+            "{} became {body}",
+            String::from_utf8_lossy(sent)
+        );
+    }
+}
+
+fn gzipped(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[tokio::test]
+async fn what_stays_packed_is_refused_where_a_secret_is_held() {
+    let server = Server::start(|seen| {
+        let once = gzipped(VALUE.as_bytes());
+        match seen.target.as_str() {
+            "/x-gzip" => head("content-encoding", "X-GZip", answer(once)),
+            "/identity" => head("content-encoding", "identity", head("content-encoding", "gzip", answer(once))),
+            "/twice" => head("content-encoding", "gzip, gzip", answer(gzipped(&once))),
+            // The library unpacks by the first, and drops the second.
+            "/two-headers" => {
+                head("content-encoding", "gzip", head("content-encoding", "gzip", answer(gzipped(&once))))
+            }
+            "/zstd" => head("content-encoding", "zstd", answer(once)),
+            "/br" => head("content-encoding", "br", answer(once)),
+            _ => head("content-encoding", "gzip", answer(once[..once.len() - 4].to_vec())),
+        }
+    });
+    let server = server.await;
+    let run = run(server.port);
+    let url = |path: &str| format!("http://a.test:{}{path}", server.port);
+    for path in ["/x-gzip", "/identity"] {
+        let (response, body) = text(&run, get(&url(path))).await;
+        assert_eq!(body, "{{secret:TOKEN}}", "{path}");
+        assert!(response.headers.iter().all(|(name, _)| name != "content-encoding" && name != "content-length"));
+    }
+    for path in ["/twice", "/two-headers", "/zstd", "/br"] {
+        let refused = run.fetch(1, get(&url(path))).await.unwrap_err();
+        assert_eq!((refused.code, refused.effects), ("net-coding", Effects::Committed), "{path} {refused}");
+    }
+    let mut cut = run.fetch(1, get(&url("/cut"))).await.unwrap();
+    let broken = whole(&mut cut).await.unwrap_err();
+    assert_eq!((broken.code, broken.effects), ("net-broken", Effects::Committed));
+    assert!(server.seen().iter().all(|seen| seen.header("accept-encoding") == Some("gzip, deflate")));
+}
+
+#[tokio::test]
+async fn a_bomb_ends_at_the_limit_where_a_secret_is_held() {
+    let server = Server::start(|_| head("content-encoding", "gzip", answer(gzipped(&vec![b'x'; 64 << 20])))).await;
+    let grant_of_host = crate::world::granting_with("a.test", server.port, &json!({"response_bytes": 1_000_000}));
+    let run = start(&net(Names::local(&["a.test"])), &[grant_of_host], &[grant(&["a.test"], EVERYWHERE)]);
+    let mut response = run.fetch(1, get(&format!("http://a.test:{}/", server.port))).await.unwrap();
+    assert_eq!(whole(&mut response).await.unwrap_err().code, "net-response-too-large");
 }
 
 /// Writes down all that is traced, at every level and by everybody.

@@ -1,0 +1,162 @@
+//! Folders that are granted, and what decides what tools may do.
+
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use toolcell_capabilities::{Files, FolderError, Meters, Protected, RunFiles, WriteMode, refused_folder};
+use toolcell_tool::{Access, FilesGrant};
+
+use crate::place::{Place, grant, refused};
+
+fn open(granted: PathBuf, protected: &[Protected]) -> Result<Files, FolderError> {
+    Files::open(&RunFiles { grants: &[grant(&granted)], protected, ..RunFiles::default() })
+}
+
+/// Whether a folder is refused for writing, and never for reading.
+#[track_caller]
+fn is_refused(granted: PathBuf, protected: &Protected) -> bool {
+    let protected = std::slice::from_ref(protected);
+    let reading = FilesGrant { access: Access::Read, ..grant(&granted) };
+    assert!(Files::open(&RunFiles { grants: &[reading], protected, ..RunFiles::default() }).is_ok());
+    let told = refused_folder(&granted, Access::Write, protected).unwrap();
+    match open(granted, protected) {
+        Ok(_) => {
+            assert_eq!(told, None);
+            false
+        }
+        Err(error) => {
+            assert_eq!(error.code(), "files-protected");
+            assert!(error.to_string().contains(&told.unwrap()), "{error}");
+            true
+        }
+    }
+}
+
+#[test]
+fn a_folder_with_something_protected_in_it_is_not_granted_for_writing() {
+    let place = Place::new();
+    place.has("sub/policy", "");
+    let policy = Protected::file("the policy", place.path("sub/policy"));
+    for around in ["data/sub", "data", ".", "data/../data/./sub", "outside/../data"] {
+        assert!(is_refused(place.around(around), &policy), "{around}");
+    }
+    assert!(!is_refused(place.around("outside"), &policy));
+}
+
+#[test]
+fn what_is_protected_need_not_exist() {
+    let place = Place::new();
+    for missing in ["policy", "config/toolcell/policy", "sub/policy"] {
+        assert!(is_refused(place.around("data"), &Protected::file("the policy", place.path(missing))), "{missing}");
+    }
+    assert!(!is_refused(place.path("sub"), &Protected::file("the policy", place.path("policy"))));
+}
+
+#[test]
+fn a_folder_within_a_protected_one_is_not_granted_for_writing() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("sub/deep")).unwrap();
+    let hooks = Protected::folder("the hooks", place.around("data"));
+    for within in ["data", "data/sub", "data/sub/deep", "."] {
+        assert!(is_refused(place.around(within), &hooks), "{within}");
+    }
+    assert!(!is_refused(place.around("outside"), &hooks));
+    // Of a folder on the search path only the entries matter.
+    let entry = Protected::file("the path", place.around("data"));
+    assert!(is_refused(place.around("data"), &entry) && !is_refused(place.path("sub"), &entry));
+}
+
+#[test]
+fn what_is_hidden_is_not_read_either() {
+    let place = Place::new();
+    let store =
+        [Protected::file("the policy", place.path("sub/policy")), Protected::hidden("the store", place.path("sub"))];
+    for (granted, is_open) in [("data", false), ("data/sub", false), ("outside", true)] {
+        let reading = FilesGrant { access: Access::Read, ..grant(&place.around(granted)) };
+        let opened = Files::open(&RunFiles { grants: &[reading], protected: &store, ..RunFiles::default() });
+        assert_eq!(opened.is_ok(), is_open, "{granted}");
+    }
+}
+
+#[test]
+fn a_symlink_leads_around_no_protection() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.around("config/toolcell")).unwrap();
+    std::fs::write(place.around("config/toolcell/policy"), "").unwrap();
+    symlink(place.around("config"), place.around("link")).unwrap();
+    symlink("link/toolcell", place.around("second")).unwrap();
+    // The path of the grant is a symlink, or goes through one.
+    let policy = Protected::file("the policy", place.around("config/toolcell/policy"));
+    for granted in ["link", "link/toolcell", "second", "config"] {
+        assert!(is_refused(place.around(granted), &policy), "{granted}");
+    }
+    // The way to what is protected goes through one: whoever changes the symlink, or what it leads to, changes what is found there.
+    symlink(place.around("config/toolcell/policy"), place.path("policy")).unwrap();
+    let linked = Protected::file("the policy", place.path("policy"));
+    for granted in ["data", "config", "config/toolcell"] {
+        assert!(is_refused(place.around(granted), &linked), "{granted}");
+    }
+    // Around in circles.
+    symlink("round", place.around("round")).unwrap();
+    assert!(is_refused(place.around("."), &Protected::file("the policy", place.around("round/policy"))));
+}
+
+#[test]
+fn what_becomes_protected_after_the_policy_was_read_is_seen_when_the_folder_is_opened() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.around("config")).unwrap();
+    let policy = [Protected::file("the policy", place.around("config/policy"))];
+    let granted = || open(place.around("later"), &policy).map(drop).map_err(|error| error.code());
+    symlink("outside", place.around("later")).unwrap();
+    assert_eq!(granted(), Ok(()));
+    std::fs::remove_file(place.around("later")).unwrap();
+    symlink("config", place.around("later")).unwrap();
+    assert_eq!(granted(), Err("files-protected"));
+}
+
+#[test]
+fn a_protected_file_is_not_written_under_another_name() {
+    let place = Place::new();
+    let policy = place.around("outside/f");
+    std::fs::hard_link(&policy, place.path("innocent")).unwrap();
+    let files = open(place.around("data"), &[Protected::file("the policy", &policy)]).unwrap();
+    for mode in [WriteMode::Append, WriteMode::Replace] {
+        assert_eq!(refused(files.write("data/innocent", b"host = \"any\"", mode)), "files-protected");
+    }
+    place.is_untouched_outside();
+    files.write("data/other", b"fine", WriteMode::Append).unwrap();
+}
+
+#[test]
+fn a_protected_folder_that_came_into_a_granted_one_is_not_written_to() {
+    let place = Place::new();
+    let files = open(place.around("data"), &[Protected::file("the policy", place.around("outside/f"))]).unwrap();
+    std::fs::rename(place.around("outside"), place.path("moved")).unwrap();
+    assert_eq!(refused(files.write("data/moved/f", b"", WriteMode::Replace)), "files-protected");
+    assert_eq!(refused(files.make_folder("data/moved/new")), "files-protected");
+    assert_eq!(refused(files.remove("data/moved/f")), "files-protected");
+}
+
+#[test]
+fn nested_runs_share_the_bytes_of_a_grant() {
+    let place = Place::new();
+    let (own, meters) = ([FilesGrant { bytes: 10, read_bytes: 12, ..place.grant() }], Meters::default());
+    let caller =
+        Files::open(&RunFiles { tool: "a", grants: &own, meters: meters.clone(), ..RunFiles::default() }).unwrap();
+    let nested = |tool| {
+        let meters = meters.clone();
+        Files::open(&RunFiles { tool, grants: &own, meters, caller: Some(&caller), ..RunFiles::default() }).unwrap()
+    };
+    nested("b").write("data/f", b"1234", WriteMode::Append).unwrap();
+    nested("a").write("data/f", b"1234", WriteMode::Append).unwrap();
+    // Each would have its ten bytes by itself.
+    assert_eq!(refused(nested("c").write("data/f", b"123", WriteMode::Append)), "files-quota");
+    assert_eq!(refused(nested("b").write("data/f", b"123", WriteMode::Append)), "files-quota");
+    caller.write("data/f", b"12", WriteMode::Append).unwrap();
+    assert_eq!(refused(nested("d").write("data/f", b"1", WriteMode::Append)), "files-quota");
+    assert_eq!(nested("d").read("data/f").unwrap().len(), 10);
+    assert_eq!(refused(caller.read("data/f")), "files-quota");
+    // Another root run has its own.
+    let other = Files::open(&RunFiles { tool: "a", grants: &own, ..RunFiles::default() }).unwrap();
+    other.write("data/f", b"1234567890", WriteMode::Replace).unwrap();
+}
