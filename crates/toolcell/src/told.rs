@@ -76,12 +76,10 @@ impl Question {
         let mut facts = self.facts(lang);
         facts.extend(besides.iter().map(|beside| format!("  {}", fact(beside))));
         let (facts, asks) = (facts.join("\n"), self.asks(lang));
-        let bytes = facts.len() + 1 + asks.len();
-        if bytes > limit {
-            return Err(QuestionTooLong { bytes, limit });
-        }
-        // Two line feeds more stand around the source.
-        let room = (limit - bytes).saturating_sub(2);
+        // That something of the source is left out is a fact as well: there is always room to say so.
+        let mark = self.approving.as_ref().map_or(0, |approving| approving.longest_mark(lang).len() + 2);
+        let bytes = facts.len() + 1 + asks.len() + mark;
+        let Some(room) = limit.checked_sub(bytes) else { return Err(QuestionTooLong { bytes, limit }) };
         let source = self.approving.as_ref().map(|approving| approving.source_lines(lang, room)).unwrap_or_default();
         let source = if source.is_empty() { String::new() } else { format!("\n{}\n", source.join("\n")) };
         Ok(format!("{facts}\n{source}{asks}"))
@@ -112,20 +110,25 @@ impl Approving {
         facts.lines
     }
 
-    /// The first lines of the source, in at most `room` bytes with the line that says how many are shown. Nothing where not even that
-    /// line fits.
-    fn source_lines(&self, lang: Lang, room: usize) -> Vec<String> {
+    /// What says how many lines of the source are shown.
+    fn mark(&self, shown: usize, all: usize, lang: Lang) -> String {
+        let command = format!("toolcell show {} --source", self.tool.short());
+        match lang {
+            Lang::En => format!("… {shown} of {all} lines shown: `{command}` prints them all"),
+            Lang::Ja => format!("… {all}行のうち{shown}行を表示: 全体は `{command}`"),
+            Lang::Zh => format!("… 显示 {all} 行中的 {shown} 行：`{command}` 可查看全部"),
+        }
+    }
+
+    /// A mark that is as long as any of this source.
+    fn longest_mark(&self, lang: Lang) -> String {
         let all = self.source.lines().count();
-        let rest = |shown: usize| {
-            let command = format!("toolcell show {} --source", self.tool.short());
-            match lang {
-                Lang::En => format!("… {shown} of {all} lines shown: `{command}` prints them all"),
-                Lang::Ja => format!("… {all}行のうち{shown}行を表示: 全体は `{command}`"),
-                Lang::Zh => format!("… 显示 {all} 行中的 {shown} 行：`{command}` 可查看全部"),
-            }
-        };
-        // The number of lines that are shown is at most as long as that of all lines.
-        let mut room = room.saturating_sub(rest(all).len() + 1);
+        self.mark(all, all, lang)
+    }
+
+    /// The first lines of the source, in at most `room` bytes, and a mark where something is left out, which does not count.
+    fn source_lines(&self, lang: Lang, mut room: usize) -> Vec<String> {
+        let all = self.source.lines().count();
         let mut lines = Vec::new();
         let mut is_cut = false;
         for (at, text) in self.source.lines().take(MAX_SOURCE_LINES).enumerate() {
@@ -137,7 +140,7 @@ impl Approving {
             lines.push(text);
         }
         if lines.len() < all || is_cut {
-            lines.push(rest(lines.len()));
+            lines.push(self.mark(lines.len(), all, lang));
         }
         lines
     }

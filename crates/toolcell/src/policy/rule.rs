@@ -18,10 +18,6 @@ use toolcell_tool::{Access, BYTES_MOST, Into, Method, Scheme};
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RuleForm {
-    /// The identifier that the tool must have, whole; another tool of the name is granted nothing by this rule. Only in
-    /// `grants.tools.NAME`.
-    #[schemars(with = "String")]
-    pub(super) id: Option<Spanned<String>>,
     /// Waiting: `setTimeout`, `setInterval`.
     #[schemars(with = "bool")]
     pub(super) timers: Option<Spanned<bool>>,
@@ -46,6 +42,10 @@ pub(super) struct RuleForm {
     /// Other tools that may be called: their names, or `"any"`; `false` for none.
     #[schemars(with = "Said<CalleesForm>")]
     pub(super) tools: Option<Spanned<Said<CalleesForm>>>,
+    /// The identifier that the tool must have, whole; another tool of the name is granted nothing by this rule. Only in
+    /// `grants.tools.NAME`.
+    #[schemars(with = "String")]
+    pub(super) id: Option<Spanned<String>>,
 }
 
 /// Requests to other machines.

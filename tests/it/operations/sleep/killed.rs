@@ -45,12 +45,13 @@ fn a_run_is_resumed_after_kill_9_and_does_nothing_twice() {
         let begun = said(&toolcell(&host, &["run", "adds", &format!("round={round}"), "--sleep"]).output().unwrap());
         assert_eq!((&begun["outcome"], begun["plan"].as_array().unwrap().len()), (&json!("asleep"), 8), "{begun}");
         let run = begun["run"].as_str().unwrap();
-        let mut child = toolcell(&host, &["resume", run, "--approve", "all"]).spawn().unwrap();
+        let all = format!("all:{}", begun["plan_digest"].as_str().unwrap());
+        let mut child = toolcell(&host, &["resume", run, "--approve", &all]).spawn().unwrap();
         // Later in each round: before it has read anything, while it runs, after it has ended.
         std::thread::sleep(Duration::from_millis(round * 5));
         child.kill().unwrap();
         child.wait().unwrap();
-        let again = said(&toolcell(&host, &["resume", run, "--approve", "all"]).output().unwrap());
+        let again = said(&toolcell(&host, &["resume", run, "--approve", &all]).output().unwrap());
         if again["outcome"] == "returned" {
             assert_eq!(again["value"], json!(vec![1; 8]), "{again}");
             resumed += 1;

@@ -77,7 +77,7 @@ fn a_capability_is_granted_by_what_fits_it() {
     check(
         "[grants.default]\ntimer = true",
         "2:1: `grants.default` has no `timer`, did you mean `timers`? (there are `timers`, `clock`, `random`, `net`, `kv`, \
-         `files`, `secrets`, `tools`)",
+         `files`, `secrets`, `tools`, `id`)",
     );
     check(
         "[grants.default]\nnet = true",
