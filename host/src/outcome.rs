@@ -206,7 +206,7 @@ impl Warning {
         if kept.len() < count {
             // The note takes the place of the last one.
             kept.pop();
-            let message = format!("{} more values were converted", count - kept.len());
+            let message = format!("at least {} more values were converted", count - kept.len());
             kept.push(Self { place: Place::Result, path: String::new(), message });
         }
         kept
@@ -268,15 +268,21 @@ mod tests {
         assert_eq!(long.path.chars().count(), Warning::PATH_LIMIT + 1);
         let kept = Warning::fitting(vec![long.clone(); 99], 2_000);
         assert_eq!(kept.len(), 3);
-        assert_eq!(kept[2].message, "97 more values were converted");
+        assert_eq!(kept[2].message, "at least 97 more values were converted");
         assert_eq!(Warning::fitting(vec![long.clone()], 2_000), [long]);
         assert_eq!(Warning::fitting(Vec::new(), 0), []);
     }
 
     #[test]
     fn a_text_is_as_long_as_json_writes_it() {
-        for text in ["", "a\"b\\c", "\n\r\t\u{8}\u{c}", "\u{0}\u{1f}\u{7f}", "日本語"] {
-            assert_eq!(json_bytes(text) + 2, serde_json::to_string(text).map_or(0, |json| json.len()), "{text:?}");
+        for (text, json) in [
+            ("", ""),
+            ("a\"b\\c", r#"a\"b\\c"#),
+            ("\n\r\t\u{8}\u{c}", r"\n\r\t\b\f"),
+            ("\u{0}\u{1f}\u{7f}", "\\u0000\\u001f\u{7f}"),
+            ("日本語", "日本語"),
+        ] {
+            assert_eq!(json_bytes(text), json.len(), "{text:?}");
         }
     }
 }

@@ -9,7 +9,7 @@ use std::cell::Cell;
 #[derive(Debug)]
 pub(crate) struct Allowance(Cell<u32>);
 
-/// How many steps the patterns of one source may take together: those of more than a dozen as costly as can be.
+/// How many steps the patterns of one source may take together: those of a dozen as costly as can be.
 const MAX_IN_SOURCE: u32 = 12_000_000;
 
 impl Allowance {
