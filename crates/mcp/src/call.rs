@@ -261,7 +261,7 @@ impl Call {
                 return failure;
             }
             if let Some(store) = self.tenant.toolbox.store() {
-                command.push_str(&format!(" --dir '{}'", store.path().display()));
+                command = format!("{command} --dir '{}'", store.path().display());
             }
             failure.hint = format!("somebody has to approve it first: `{command}`; then run it again");
             failure.pending = Some(json!({"toolId": id, "command": command}));

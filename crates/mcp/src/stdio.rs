@@ -88,18 +88,20 @@ pub(crate) async fn serve(
             Err(error) => tracing::debug!(%error, "the client did not begin a session"),
         }
     });
-    tokio::select! {
-        () = &mut session => {}
+    let goes_on = tokio::select! {
+        () = &mut session => false,
         // The library waits some seconds before it says so.
-        () = hung_up.cancelled() => {}
-        () = shutdown => {}
-    }
+        () = hung_up.cancelled() => true,
+        () = shutdown => true,
+    };
     let deadline = Instant::now() + grace + LAST;
     calls.close(grace).await;
     stop.cancel();
-    // A client that does not read may hold the last answer up.
-    let left = deadline.saturating_duration_since(Instant::now());
-    let _ = tokio::time::timeout(left, session).await;
+    if goes_on {
+        // A client that does not read may hold the last answer up.
+        let left = deadline.saturating_duration_since(Instant::now());
+        let _ = tokio::time::timeout(left, session).await;
+    }
     Ok(deadline)
 }
 

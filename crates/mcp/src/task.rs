@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rmcp::model::{CallToolResult, ErrorData, GetTaskResult, InputResponses, Task};
+use rmcp::model::{CallToolResult, ContentBlock, ErrorData, GetTaskResult, InputResponses, Task};
 use rmcp::task_manager::{TaskContext, TaskExit, TaskManager, TaskOptions};
 use tokio::time::Instant;
 
@@ -107,15 +107,13 @@ impl Tasks {
 
 /// About how many bytes a result takes.
 fn size(result: &CallToolResult) -> usize {
-    let text = result.content.iter().filter_map(|block| block.as_text()).map(|text| text.text.len());
+    let text = result.content.iter().filter_map(ContentBlock::as_text).map(|text| text.text.len());
     let value = result.structured_content.as_ref().map_or(0, |value| value.to_string().len());
     text.sum::<usize>() + value
 }
 
 #[cfg(test)]
 mod tests {
-    use rmcp::model::ContentBlock;
-
     use super::*;
 
     async fn ends(tasks: &Tasks, kept: usize) {

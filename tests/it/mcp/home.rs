@@ -108,7 +108,7 @@ impl Home {
     }
 
     /// The same with standard output somewhere else.
-    pub(crate) fn writing_to(&self, words: &[&str], output: fs::File) -> Output {
+    pub(crate) fn writing_to(&self, words: &[&str], output: impl Into<Stdio>) -> Output {
         self.toolcell(words).stdout(output).output().unwrap()
     }
 

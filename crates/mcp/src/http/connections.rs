@@ -83,7 +83,7 @@ impl Book {
             let number = self.unknown.get(&address)?.first_key_value().map(|(number, _)| *number)?;
             self.remove(address, number)
         });
-        oldest.map(|evicted| evicted.cancel()).is_some()
+        oldest.inspect(CancellationToken::cancel).is_some()
     }
 
     fn remove(&mut self, address: IpAddr, number: u64) -> Option<CancellationToken> {
