@@ -63,7 +63,7 @@ fn the_top_level_has_what_the_picture_has_and_nothing_else() {
         .filter(|name| !name.starts_with('.') && name != "target")
         .collect();
     found.sort();
-    let picture = "CHANGELOG.md Cargo.lock Cargo.toml LICENSE Makefile README.md crates fixtures guest host tests";
+    let picture = "CHANGELOG.md Cargo.lock Cargo.toml LICENSE Makefile README.md crates docs fixtures guest host tests";
     assert_eq!(found.join(" "), picture);
 }
 
