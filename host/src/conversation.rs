@@ -59,12 +59,7 @@ pub(crate) enum Shape {
 }
 
 /// Evaluates a script in a fresh instance.
-pub(crate) fn load(
-    cell: &mut Cell<'_>,
-    script: &Script<'_>,
-    budget: &Budget,
-    run: &Run<'_>,
-) -> Result<Shape, End> {
+pub(crate) fn load(cell: &mut Cell<'_>, script: &Script<'_>, budget: &Budget, run: &Run<'_>) -> Result<Shape, End> {
     let request = Load { name: script.name, source: script.source, grants: run.operations.grants() };
     match cell.ask(Verb::Load, &request)? {
         Reply::Done { value, .. } if value.as_deref() == Some("\"function\"") => Ok(Shape::Function),

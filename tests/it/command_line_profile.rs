@@ -9,7 +9,7 @@ use crate::command_line::{Done, toolcell, toolcell_with_input};
 use crate::desk::{Desk, refused};
 
 const COUNT: &str = "interface Params { times: number }\n\
-function work(times: number): number {\n  let sum = 0;\n  for (let i = 0; i < times; i++) {\n    sum ^= i;\n  }\n  return sum;\n}\n\
+function work(times: number): number {\n  let sum = 0;\n  for (let i = 0; i < times; i++) {\n    sum ^= i * 3 + times;\n  }\n  return sum;\n}\n\
 const execute = ({ times }: Params) => work(times);\n";
 
 fn desk() -> Desk {
@@ -39,14 +39,18 @@ fn a_draft_is_profiled_by_function_and_by_line() {
     assert_eq!(lines[2], "function\tline\tfuel\tshare\twith calls");
     assert!(lines[3].starts_with("work\t2\t"), "{}", lines[3]);
     let titles = lines.iter().position(|line| *line == "line\tfuel\tshare\twith calls\tsource").unwrap();
-    assert!(lines[titles + 1].starts_with("5\t") && lines[titles + 1].ends_with("\tsum ^= i;"), "{}", done.out);
+    assert!(
+        lines[titles + 1].starts_with("5\t") && lines[titles + 1].ends_with("\tsum ^= i * 3 + times;"),
+        "{}",
+        done.out
+    );
     assert!(lines[titles + 2].starts_with("4\t"), "{}", done.out);
 
     let listing = on(&desk, &["profile", "$count.ts", "{\"times\": 50000}", "--lines"]);
     let listed: Vec<&str> = listing.out.lines().skip(2).collect();
     assert_eq!(listed.len(), COUNT.lines().count() + 1);
     assert!(listed[2].ends_with("     3    let sum = 0;"), "{}", listed[2]);
-    assert!(listed[4].ends_with("     5      sum ^= i;") && listed[4].contains('%'), "{}", listed[4]);
+    assert!(listed[4].ends_with("     5      sum ^= i * 3 + times;") && listed[4].contains('%'), "{}", listed[4]);
     assert!(listed.last().unwrap().ends_with(" outside of the lines"));
 
     let desk = Desk { lang: "ja", ..desk };
@@ -141,7 +145,7 @@ fn two_profiles_are_compared() {
     let desk = desk();
     desk.file(
         "after.ts",
-        &COUNT.replace("sum ^= i;", "sum = (sum ^ i) % 1000;").replace("interface", "// More.\ninterface"),
+        &COUNT.replace("sum ^= i * 3 + times;", "sum = (sum ^ i) % 1000;").replace("interface", "// More.\ninterface"),
     );
     for (file, taken) in [("$count.ts", "before.json"), ("$after.ts", "after.json")] {
         let done = on(&desk, &["profile", file, "{\"times\": 20000}", "--json"]);
@@ -155,7 +159,7 @@ fn two_profiles_are_compared() {
     assert_eq!(changes("functions")[0]["what"], "work");
     let lines = changes("lines");
     let of = |what: &str| lines.iter().find(|line| line["what"] == what).unwrap();
-    assert_eq!(of("sum ^= i;")["after"], 0);
+    assert_eq!(of("sum ^= i * 3 + times;")["after"], 0);
     assert_eq!(of("sum = (sum ^ i) % 1000;")["before"], 0);
     // A line that moved is the same line.
     let moved = of("for (let i = 0; i < times; i++) {");
@@ -237,11 +241,11 @@ fn a_tool_that_fails_is_profiled_and_the_status_says_so() {
 #[test]
 fn positions_are_those_of_the_authors_text_also_where_it_was_compiled() {
     let desk = desk();
-    let source = "enum Kind {\n  One = 1,\n\n  Two = 2,\n}\n\n\nfunction work(times: number) {\n  let sum = 0;\n  for (let i = 0; i < times; i++) {\n    sum ^= Kind.Two;\n  }\n  return sum;\n}\n\
+    let source = "enum Kind {\n  One = 1,\n\n  Two = 2,\n}\n\n\nfunction work(times: number) {\n  let sum = 0;\n  for (let i = 0; i < times; i++) {\n    sum ^= Kind.Two * i + times;\n  }\n  return sum;\n}\n\
         const execute = () => work(20000);\n";
     desk.file("kinds.ts", source);
     let taken = profile(&on(&desk, &["profile", "$kinds.ts", "--json"]));
     assert_eq!((&*taken.functions[0].name, taken.functions[0].line), ("work", Some(8)));
     let hottest = taken.lines.iter().max_by_key(|line| line.own).unwrap();
-    assert_eq!((hottest.line, &*hottest.text), (11, "sum ^= Kind.Two;"));
+    assert_eq!((hottest.line, &*hottest.text), (11, "sum ^= Kind.Two * i + times;"));
 }
