@@ -139,6 +139,8 @@ struct Scan<'a> {
     ended: bool,
     /// The last token was a word of [`HEADS`].
     after_head: bool,
+    /// The last token was a dot: what follows is a name, whatever word it is.
+    after_dot: bool,
     /// A separator was there, unless the next token goes on with what is before it.
     separated: Option<Separator>,
     /// A line ended since the last token.
@@ -160,6 +162,7 @@ impl<'a> Scan<'a> {
             last: Last::Operator,
             ended: false,
             after_head: false,
+            after_dot: false,
             separated: None,
             new_line: false,
             skips,
@@ -222,6 +225,7 @@ impl<'a> Scan<'a> {
         self.last = last;
         self.ended = last == Last::Operand;
         self.after_head = false;
+        self.after_dot = false;
         self.new_line = false;
     }
 
@@ -261,6 +265,7 @@ impl<'a> Scan<'a> {
         self.leave(level.counts);
         self.angles -= level.angles;
         (self.new_line, self.separated, self.ended) = (false, None, level.kind != Kind::Head);
+        (self.after_head, self.after_dot) = (false, false);
         match (byte, level.kind) {
             (b'}', Kind::Template) if self.skips => {
                 // The expressions of one template do not stand in each other.
@@ -276,7 +281,7 @@ impl<'a> Scan<'a> {
                 self.separated = Some(Separator::Brace);
             }
             (_, Kind::Head) => self.last = Last::Operator,
-            _ => self.last = if byte == b')' { Last::Either } else { Last::Operand },
+            _ => self.last = Last::Operand,
         }
     }
 
@@ -286,20 +291,23 @@ impl<'a> Scan<'a> {
             self.at += 1;
         }
         let word = &self.bytes[start..self.at];
+        let is_name = self.after_dot;
+        // `for await (`
+        let is_head = !is_name && (HEADS.contains(&word) || self.after_head && word == b"await");
         let continues = CONTINUES.contains(&word);
-        let is_operator = OPERATORS.contains(&word);
+        let is_operator = !is_name && OPERATORS.contains(&word);
         // A line ends a statement where one value would follow another.
         let ends = self.new_line && self.ended && !continues;
         if ends || word == b"case" {
             self.separate();
         }
         let last = match word {
-            word if EITHER.contains(&word) => Last::Either,
+            word if !is_name && EITHER.contains(&word) => Last::Either,
             _ if is_operator => Last::Operator,
             _ => Last::Operand,
         };
         self.token(last, if continues { Continues::Always } else { Continues::Never });
-        self.after_head = HEADS.contains(&word);
+        self.after_head = is_head;
     }
 
     fn sign(&mut self, byte: u8) {
@@ -327,6 +335,7 @@ impl<'a> Scan<'a> {
                 self.angles -= 1;
             }
         }
+        self.after_dot = byte == b'.';
         self.at += 1 + usize::from(twice);
     }
 
