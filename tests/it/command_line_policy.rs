@@ -207,7 +207,11 @@ fn the_gates_of_a_project_run_only_where_exactly_its_file_is_trusted() {
 
     let done = place.on(&["config", "trust"]);
     assert!(done.status == 0 && done.out.starts_with(&format!("trusted {file} (")), "{}", done.out);
-    assert!(done.out.ends_with("its gate `open` runs /bin/sh -c cat > /dev/null; echo {}\n"), "{}", done.out);
+    assert!(
+        done.out.contains("its gate `open` runs /bin/sh -c cat > /dev/null; echo {}\n  covered: /bin/sh ("),
+        "{}",
+        done.out
+    );
     let list = fs::metadata(place.path("state/trusted")).unwrap();
     assert_eq!(list.mode() & 0o777, 0o600);
     says(&place.exec(), 0, "42\n", "");
@@ -428,4 +432,136 @@ fn approvals_of_what_is_not_there_are_refused_and_leave_a_line() {
     let lines = place.on(&["audit", "--outcome", "failed"]).out;
     assert_eq!(lines.lines().count(), 2, "{lines}");
     assert_eq!(place.on(&["approvals", "grant"]).status, 2);
+}
+
+/// A project whose gate is a script, and an interpreter with another one.
+fn with_scripts() -> Place {
+    let place = Place::new("", "");
+    fs::create_dir(place.path("project/gates")).unwrap();
+    let script = "#!/bin/sh\ncat > /dev/null; echo {}\n";
+    for name in ["check", "rules.sh"] {
+        fs::write(place.path(&format!("project/gates/{name}")), script).unwrap();
+    }
+    fs::set_permissions(place.path("project/gates/check"), fs::Permissions::from_mode(0o755)).unwrap();
+    let rules = place.text("project/gates/rules.sh");
+    let gates = format!(
+        "[[gates]]\nname = 'script'\ncommand = ['./gates/check']\n\
+         [[gates]]\nname = 'interpreted'\ncommand = ['/bin/sh', '{rules}']\n"
+    );
+    fs::write(place.path("project/toolcell.toml"), gates).unwrap();
+    place
+}
+
+#[test]
+fn trust_covers_the_programs_that_a_policy_names() {
+    let place = with_scripts();
+    let done = place.on(&["config", "trust"]);
+    for covered in ["project/./gates/check", "project/gates/rules.sh"] {
+        assert!(done.out.contains(&format!("  covered: {} (", place.text(covered))), "{}", done.out);
+    }
+    says(&place.exec(), 0, "42\n", "");
+    for changed in ["project/gates/check", "project/gates/rules.sh"] {
+        let before = fs::read(place.path(changed)).unwrap();
+        fs::write(place.path(changed), "#!/bin/sh\ntouch \"$0.ran\"; echo {}\n").unwrap();
+        let done = place.exec();
+        assert!(done.status == 3 && done.err.contains("has changed since"), "{}", done.err);
+        assert!(done.err.contains(&format!("toolcell config trust {}", place.text("project/toolcell.toml"))));
+        assert!(!place.path(&format!("{changed}.ran")).exists());
+        fs::write(place.path(changed), before).unwrap();
+        says(&place.exec(), 0, "42\n", "");
+    }
+    fs::remove_file(place.path("project/gates/check")).unwrap();
+    assert_eq!(place.exec().status, 3);
+}
+
+#[test]
+fn a_list_of_an_older_format_covers_no_programs() {
+    let place = with_scripts();
+    place.on(&["config", "trust"]);
+    let list = fs::read_to_string(place.path("state/trusted")).unwrap();
+    assert!(list.starts_with("# toolcell trusted, format 2\n"), "{list}");
+    let old: Vec<&str> = list.lines().filter(|line| !line.starts_with([' ', '#'])).collect();
+    fs::write(place.path("state/trusted"), old.join("\n") + "\n").unwrap();
+    let done = place.exec();
+    assert!(done.status == 3 && done.err.contains("was not covered when"), "{}", done.err);
+    place.on(&["config", "trust"]);
+    says(&place.exec(), 0, "42\n", "");
+}
+
+#[test]
+fn a_trusted_policy_does_not_go_away_unnoticed() {
+    let place = Place::new("", OPEN);
+    let file = place.text("project/toolcell.toml");
+    let denied = |why: &str| {
+        let done = place.exec();
+        assert!(done.status == 3 && done.err.contains(why), "{}", done.err);
+        assert!(place.on(&["config", "show"]).err.contains(why));
+    };
+    place.on(&["config", "trust"]);
+    // It is emptied, gone, or another one stands in front of it.
+    fs::write(&file, "").unwrap();
+    denied(&format!("{file} has changed since it was trusted"));
+    fs::remove_file(&file).unwrap();
+    denied(&format!(
+        "{file} was trusted, and it is gone; put it back, or say that it may go: toolcell config untrust {file}"
+    ));
+    fs::write(&file, OPEN).unwrap();
+    says(&place.exec(), 0, "42\n", "");
+    let front = place.text("project/deep/toolcell.toml");
+    fs::write(&front, "").unwrap();
+    denied(&format!("{front} stands in front of {file}, which is trusted"));
+    place.on(&["config", "trust", &front]);
+    says(&place.exec(), 0, "42\n", "");
+    // Who says that it may go is not kept up.
+    fs::remove_file(&front).unwrap();
+    fs::remove_file(&file).unwrap();
+    place.on(&["config", "untrust", &front]);
+    denied("is gone");
+    place.on(&["config", "untrust", &file]);
+    says(&place.exec(), 0, "42\n", "");
+}
+
+/// Makes a tool that writes what it is given, in a project whose user grants it this folder.
+fn writing(place: &Place, folder: &str) -> Done {
+    let user = format!(
+        "[approval]\nmode = 'auto'\n[[grants.tools.put.files]]\nname = 'all'\npath = '{folder}'\naccess = 'write'\n"
+    );
+    fs::write(place.path("user.toml"), user).unwrap();
+    let source = "const execute = async ({ path, text }) => files.write(path, text)";
+    fs::write(place.path("put.js"), source).unwrap();
+    let words = ["create", &place.text("put.js"), "--name", "put", "--description", "Writes", "--json"];
+    place.on(&words)
+}
+
+#[test]
+fn a_tool_that_may_write_reaches_nothing_that_confines_it() {
+    for (folder, what) in [
+        // The folder of a trusted gate, the project around it, the list of what is trusted, the policy of the user, the store.
+        ("project/gates", "the program of the hook `script`"),
+        ("project", "project"),
+        ("state", "the list of trusted files"),
+        ("link-to-home", "the policy of the user"),
+        ("link-to-home/project/gates", "the program of the hook `script`"),
+        ("store", "the store"),
+    ] {
+        let place = with_scripts();
+        place.on(&["config", "trust"]);
+        fs::create_dir_all(place.path("store")).unwrap();
+        drop(place.toolbox());
+        std::os::unix::fs::symlink(place.path(""), place.path("link-to-home")).unwrap();
+        let done = writing(&place, &place.text(folder));
+        let told = done.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(done.status == 2 && told.contains(what), "{folder}: {told}");
+    }
+    let place = with_scripts();
+    place.on(&["config", "trust"]);
+    fs::create_dir_all(place.path("project/src")).unwrap();
+    assert_eq!(writing(&place, &place.text("project/src")).status, 0);
+    let put = |path: &str| place.on(&["run", "put", &json!({ "path": path, "text": "#!/bin/sh\nid" }).to_string()]);
+    assert_eq!(put("all/main.rs").status, 0);
+    // The way leads elsewhere only after the policy was read: by another name of the script, and by a folder that came in.
+    fs::hard_link(place.path("project/gates/check"), place.path("project/src/check")).unwrap();
+    let done = put("all/check");
+    assert!(done.status == 1 && done.err.contains("it decides what tools may do"), "{}", done.err);
+    assert!(fs::read_to_string(place.path("project/gates/check")).unwrap().contains("echo {}"));
 }

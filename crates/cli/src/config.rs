@@ -214,8 +214,12 @@ fn trust(file: Option<&Path>, places: &PolicyArgs, json: bool, streams: &mut Str
             writeln!(streams.output, "  not covered, since it is a folder: {}", shown(&path))?;
         }
     }
-    let what = if file.gates().is_empty() { "it has no gates; until" } else { "what these files load is not covered; until" };
-    writeln!(streams.output, "{what} `toolcell config untrust`, nothing runs here where the file has changed or is gone")?;
+    let what =
+        if file.gates().is_empty() { "it has no gates; until" } else { "what these files load is not covered; until" };
+    writeln!(
+        streams.output,
+        "{what} `toolcell config untrust`, nothing runs here where the file has changed or is gone"
+    )?;
     Ok(Exit::Done)
 }
 

@@ -150,3 +150,26 @@ fn nobody_waits_for_a_function_that_takes_longer_than_the_run_may() {
     assert!(began.elapsed() < std::time::Duration::from_secs(10));
     assert_eq!(ran.done.unwrap().effects[0].effects, Effects::Started);
 }
+
+#[test]
+fn caps_do_not_multiply_with_nested_calls() {
+    let server = super::loopback::Loopback::answering(|_| ("200 OK", "1".to_owned()));
+    let folder = tempfile::tempdir().unwrap();
+    let files = format!(
+        "[[grants.default.files]]\nname = \"out\"\npath = {:?}\naccess = \"write\"\nbytes = 1000\n",
+        folder.path()
+    );
+    let net = server.granted_to("get", "calls = 2") + &server.granted_to("many", "");
+    let host = host(&format!("{files}{net}[grants.tools.many]\ntools = [\"get\", \"many\"]\n"));
+    let get = "const execute = async ({ url, n }) => { let done = 0; for (const what of [() => fetch(url), () => fetch(url), \
+        () => files.write(`out/${n}`, 'x'.repeat(300))]) { try { await what(); done += 1 } catch {} } return done }";
+    make(&host, "get", get, &json!(["net", "files"]));
+    let many = "const execute = async ({ url }) => { let all = 0; for (let n = 0; n < 10; n++) all += await \
+        tools.call('get', { url, n }); return all }";
+    make(&host, "many", many, &json!({ "tools": ["get", "many"], "net": true, "files": true }));
+    // Two requests and three files, for ten calls.
+    let ran = |tool: &str| value(&host.run(tool, &json!({ "url": server.url("/"), "n": 0 })).unwrap());
+    assert_eq!((ran("many"), server.lines().len()), (json!(5), 2));
+    // Another run has its own.
+    assert_eq!((ran("get"), server.lines().len()), (json!(3), 4));
+}

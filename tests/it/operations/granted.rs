@@ -267,3 +267,29 @@ fn time_that_somebody_takes_to_decide_is_not_the_tools() {
     let fields = json!({ "tool_name": "put", "parameters": {}, "timeout_ms": 300 });
     assert!(matches!(host.run_as(&fields, &options).unwrap().report.outcome, Outcome::Returned(_)));
 }
+
+#[test]
+fn a_tool_without_the_secret_does_not_read_it_back() {
+    let kept = Arc::new(Mutex::new(String::new()));
+    let own = Arc::clone(&kept);
+    let server = Loopback::answering(move |arrived| {
+        let mut kept = own.lock().unwrap();
+        if arrived.line.starts_with("PUT") {
+            *kept = arrived.header("x-key").unwrap().to_owned();
+        }
+        ("200 OK", kept.clone())
+    });
+    let secret = "[[grants.tools.put.secrets]]\nname = \"TOK\"\nhosts = [\"127.0.0.1\"]\n";
+    let policy = format!("{}{}{secret}", server.granted_to("put", ""), server.granted_to("get", ""));
+    let put = "const execute = async ({ url }) => (await fetch(url, { method: 'PUT', headers: { 'x-key': secret('TOK') } })).status";
+    let mut host = host(&policy, "put", put, &json!(["net", "secrets"]));
+    host.knows("TOK", "correct horse battery");
+    let get = "const execute = async ({ url, range }) => { try { return await (await fetch(url, range ? { headers: { range } } : {})).text() } \
+               catch (error) { return error.code } }";
+    make(&host, "get", get, &json!(["net"]));
+    let url = server.url("/");
+    assert_eq!(value(&host.run("put", &json!({ "url": url })).unwrap()), 200);
+    assert_eq!(*kept.lock().unwrap(), "correct horse battery");
+    assert_eq!(value(&host.run("get", &json!({ "url": url })).unwrap()), "{{secret:TOK}}");
+    assert_eq!(value(&host.run("get", &json!({ "url": url, "range": "bytes=0-4" })).unwrap()), "net-range");
+}

@@ -83,11 +83,11 @@ pub(super) struct NetForm {
     #[serde(default)]
     #[schemars(with = "u64", range(max = BYTES_MOST), extend("default" = 10_485_760))]
     pub(super) response_bytes: Option<u64>,
-    /// How many requests a run makes at most, those of other grants and redirects included.
+    /// How many requests a run makes at most, those of other grants, of redirects and of tools that it calls included.
     #[serde(default)]
     #[schemars(with = "u32", range(min = 1_u64, max = 1_000_000_u64), extend("default" = 100))]
     pub(super) calls: Option<u32>,
-    /// How many requests a tool makes in a minute at most. By default there is no limit.
+    /// How many requests a tool makes in a minute at most, those of tools that it calls included. By default there is no limit.
     #[serde(default)]
     #[schemars(with = "u32", range(min = 1_u64, max = 1_000_000_u64))]
     pub(super) per_minute: Option<u32>,
@@ -132,11 +132,11 @@ pub(super) struct FilesForm {
     #[serde(default)]
     #[schemars(schema_with = "access", extend("default" = "read"))]
     pub(super) access: Option<Access>,
-    /// The most bytes that a run writes.
+    /// The most bytes that a run writes, those of tools that it calls included.
     #[serde(default)]
     #[schemars(with = "u64", range(max = BYTES_MOST), extend("default" = 10_485_760))]
     pub(super) bytes: Option<u64>,
-    /// The most bytes that a run reads.
+    /// The most bytes that a run reads, those of tools that it calls included.
     #[serde(default)]
     #[schemars(with = "u64", range(max = BYTES_MOST), extend("default" = 104_857_600))]
     pub(super) read_bytes: Option<u64>,
@@ -152,7 +152,7 @@ pub(super) struct SecretForm {
     /// The hosts to which it may be sent.
     #[schemars(with = "Vec<String>", length(min = 1))]
     pub(super) hosts: Vec<Spanned<String>>,
-    /// Where in a request it may stand.
+    /// Where in a request it may stand. A body that somebody stores can be read again by others: say it where it is needed.
     #[serde(default)]
     #[schemars(schema_with = "places", extend("default" = ["header"]))]
     pub(super) into: Option<Vec<Into>>,

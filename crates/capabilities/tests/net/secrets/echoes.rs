@@ -147,7 +147,8 @@ fn disguises() -> Vec<String> {
     let base64 = BASE64.encode(bytes);
     let broken: Vec<&str> = base64.as_bytes().chunks(8).map(|line| str::from_utf8(line).unwrap()).collect();
     let decimal: Vec<String> = bytes.iter().map(ToString::to_string).collect();
-    let entities = VALUE.chars().map(|char| format!("&#{};", u32::from(char))).collect();
+    let each = |write: &dyn Fn(u16) -> String| VALUE.encode_utf16().map(write).collect::<Vec<_>>().concat();
+    let entities = each(&|unit| format!("&#{unit};"));
     let named = VALUE
         .replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -165,8 +166,8 @@ fn disguises() -> Vec<String> {
         hex(" ", ""),
         hex(":", "").to_uppercase(),
         hex(", ", "0x"),
-        VALUE.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect(),
-        VALUE.encode_utf16().map(|unit| format!("%u{unit:04x}")).collect(),
+        each(&|unit| format!("\\u{unit:04x}")),
+        each(&|unit| format!("%u{unit:04x}")),
         BASE32.encode(bytes),
         BASE32.encode(&[b"user:", bytes].concat()).to_lowercase(),
         broken.join("\n"),

@@ -57,6 +57,24 @@ fn a_relative_program_is_looked_for_in_the_folder_and_runs_where_the_host_is() {
 }
 
 #[test]
+fn a_command_sees_no_more_of_the_environment_than_it_needs() {
+    let known = ["PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "PWD", "OLDPWD", "SHLVL", "_"];
+    let others = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let others: Vec<String> =
+        others.filter(|name| !known.contains(&name.as_str()) && !name.starts_with("LC_")).collect();
+    // Whoever runs this has some: what starts tests says where they are.
+    let named = others.iter().find(|name| name.starts_with("CARGO")).unwrap().clone();
+    let script = "env | cut -d= -f1 | tr '\\n' ' ' | sed 's/.*/{\"additionalContext\":\"&\"}/'";
+    for env in [Vec::new(), vec![named.clone()]] {
+        let admission = gates(GateCommand { env: env.clone(), ..command(When::Before, script) }).admit(call(), None);
+        let seen: Vec<&str> = admission.context[0].text.split_whitespace().collect();
+        assert!(seen.contains(&"PATH"), "{seen:?}");
+        let leaked: Vec<&String> = others.iter().filter(|name| seen.contains(&name.as_str())).collect();
+        assert_eq!(leaked, env.iter().collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn a_command_that_is_none_is_refused() {
     let check = |command: GateCommand, expect: &str| {
         let error = Gates::default().command(command).unwrap_err();
@@ -68,6 +86,15 @@ fn a_command_that_is_none_is_refused() {
         "the command of the gate `x` is empty",
     );
     check(GateCommand { timeout: Duration::ZERO, ..command(When::After, "") }, "the gate `x` has a time of 0 ms");
+    for name in ["TOOLCELL_SECRET_TOKEN", "TOOLCELL_MCP_TOKEN"] {
+        check(
+            GateCommand { env: vec![name.to_owned()], ..command(When::After, "") },
+            &format!(
+                "the gate `x` does not get the environment variable `{name}`: it holds a secret of a tool, or a token, \
+                 which no hook gets; give the hook a variable of its own"
+            ),
+        );
+    }
     check(
         GateCommand { tools: vec!["a*b".to_owned()], ..command(When::After, "") },
         "`a*b` is no pattern of tool names: it may be a name, or the beginning of one and then `*`",
