@@ -241,7 +241,7 @@ impl Call {
         let (tenant, bound) = (Arc::clone(&self.tenant), self.bound(call));
         let opened = self.off_thread(move |toolbox| {
             let store = toolbox.store().ok_or(SealError::Foreign)?;
-            tenant.seal.open(store, &bound, &state, jiff::Timestamp::now())
+            tenant.seal.open(store, &bound, &state, toolcell::now())
         });
         let carried = opened.await?;
         let response = call.input_responses.as_ref().and_then(|responses| responses.get(QUESTION)).cloned();
@@ -270,7 +270,7 @@ impl Call {
         let (tenant, bound, asked) = (Arc::clone(&self.tenant), self.bound(call), ask::hash(question));
         let lasts = self.server.settings().patience;
         let sealed = self.off_thread(move |toolbox| {
-            let until = (jiff::Timestamp::now(), lasts);
+            let until = (toolcell::now(), lasts);
             tenant.seal.close(toolbox.store()?, &bound, asked, said, until).ok()
         });
         let asked = InputRequest::Elicitation(ElicitRequest::new(form));
