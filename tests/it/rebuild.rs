@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 use toolcell::Status;
 use toolcell::store::{
-    Approval, Decision, Entry, Filter, Mending, Mode, Order, Record, Settings, Store, WhenTaken, fsck,
+    Approval, Decision, Entry, Filter, Mending, Mode, Order, Record, Settings, Store, WhenTaken, fsck, repair_adopting,
 };
 
 use crate::fsck::{NAMES, cut, delete, empty, mended, shelf};
@@ -230,8 +230,7 @@ fn a_repair_that_was_broken_off_is_finished_by_the_next() {
     assert!(shelf.repair().is_good());
     assert!(shelf.look().problems.is_empty());
     shelf.reopen();
-    let (status, runs, fuel, last, records, _) = known(&shelf);
-    assert_eq!((status, runs, fuel, last, records), (before.0, before.1, before.2, before.3, before.4));
+    assert_eq!(known(&shelf), before, "what people said is there as well");
 }
 
 #[test]
@@ -245,8 +244,8 @@ fn nobody_has_the_store_open_while_its_index_is_made_anew() {
     assert!(shelf.repair().is_good());
 }
 
-#[test]
-fn what_an_older_copy_of_the_index_does_not_know_is_told_and_taken_in() {
+/// A store whose index is an older copy, and the state that it had.
+fn with_an_older_index() -> (Shelf, String) {
     let mut shelf = Shelf::new();
     shelf.at(1).tool("old", &returns(1));
     shelf.close();
@@ -256,19 +255,43 @@ fn what_an_older_copy_of_the_index_does_not_know_is_told_and_taken_in() {
     shelf.at(2).tool("new", &returns(2));
     shelf.replace("old", &returns(3));
     shelf.at(3).delete("old").unwrap();
-    let before = shelf.state(["old", "new"]);
+    let before = format!("{:?}", shelf.state(["old", "new"]));
     shelf.close();
     overwrite(&index, &older);
+    (shelf, before)
+}
 
+#[test]
+fn what_an_older_copy_of_the_index_does_not_know_is_told_and_taken_in_where_it_is_asked_for() {
+    let (mut shelf, before) = with_an_older_index();
     shelf.reopen();
     assert_eq!(shelf.find("new").unwrap_err().code(), "tool-not-found");
     let collected = shelf.store().collect(shelf.now(), shelf.now(), Mode::Do).unwrap();
     assert_eq!(collected.objects, 0, "what is young stays, whatever the index knows");
     let health = shelf.look();
-    assert_eq!((health.is_good(), health.unreferenced, health.unknown_steps), (true, 5, 3));
+    assert_eq!((health.problems.len(), health.unreferenced, health.unknown_steps), (0, 5, 3));
+    let told: Vec<_> = health.unknown.iter().map(|step| (step.name.as_str(), step.event.as_str())).collect();
+    assert!(told.contains(&("new", "created")) && told.contains(&("old", "deleted")), "{told:?}");
     shelf.close();
-    let health = shelf.repair();
+    let unknown = repair_adopting(shelf.path(), &["nobody".to_owned()]).unwrap_err();
+    assert_eq!(unknown.code(), "step-not-found");
+    let health = repair_adopting(shelf.path(), &["new".to_owned(), "old".to_owned()]).unwrap();
     assert_eq!((health.is_good(), health.unreferenced, health.unknown_steps), (true, 0, 0));
     shelf.reopen();
-    assert_eq!(shelf.state(["old", "new"]), before);
+    assert_eq!(format!("{:?}", shelf.state(["old", "new"])), before);
+}
+
+#[test]
+fn steps_that_a_whole_index_does_not_know_are_put_aside_and_can_be_had_back() {
+    let (mut shelf, before) = with_an_older_index();
+    assert!(shelf.repair().is_good());
+    shelf.reopen();
+    assert_eq!(shelf.find("new").unwrap_err().code(), "tool-not-found");
+    assert_eq!(shelf.source("old"), returns(1));
+    shelf.close();
+    assert_eq!(shelf.look().unknown_steps, 0);
+    let health = repair_adopting(shelf.path(), &["new".to_owned(), "old".to_owned()]).unwrap();
+    assert!(health.is_good(), "{health:?}");
+    shelf.reopen();
+    assert_eq!(format!("{:?}", shelf.state(["old", "new"])), before);
 }

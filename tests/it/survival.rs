@@ -22,6 +22,7 @@ mod scale;
 mod space;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod traced;
+mod upkeep;
 
 /// Whether the long form was asked for.
 fn torture() -> bool {

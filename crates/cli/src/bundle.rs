@@ -4,18 +4,21 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
 use serde_json::json;
-use toolcell::store::{BUNDLE_LIMIT, History, PublicKey, SecretKey, Settings, Signature, Store, ToolRef, WhenTaken};
-use toolcell::{Bundle, export, import};
+use toolcell::store::{
+    self, BUNDLE_LIMIT, History, PublicKey, SecretKey, Settings, Signature, Store, ToolRef, WhenTaken,
+};
+use toolcell::{Bundle, export, now};
 
 use crate::Streams;
-use crate::args::{ExportArgs, ImportArgs};
+use crate::args::{ExportArgs, ImportArgs, SandboxArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::read;
+use crate::open;
 use crate::output::replaceable;
 use crate::progress::during;
+use crate::rules::Rules;
 
 /// The largest file of a key or a signature.
 const KEY_LIMIT: u64 = 4096;
@@ -32,11 +35,11 @@ pub(crate) fn export_tools(
     let history = if args.history { History::All } else { History::Last };
     let key = args.sign.as_deref().map(secret_key).transpose()?;
     let Some(path) = &args.output else {
-        export(&store, what, history, streams.output, Timestamp::now())?;
+        export(&store, what, history, streams.output, now())?;
         return Ok(Exit::Done);
     };
     let mut bundle = Vec::new();
-    let count = during("exporting", streams, || export(&store, what, history, &mut bundle, Timestamp::now()))?;
+    let count = during("exporting", streams, || export(&store, what, history, &mut bundle, now()))?;
     let signature = key.map(|key| key.sign(&bundle)).transpose()?;
     replace(path, &bundle)?;
     if let Some(signature) = &signature {
@@ -54,6 +57,7 @@ pub(crate) fn export_tools(
 
 pub(crate) fn import_tools(
     args: &ImportArgs,
+    rules: &Rules,
     dir: &Path,
     json: bool,
     streams: &mut Streams<'_>,
@@ -64,7 +68,8 @@ pub(crate) fn import_tools(
     } else {
         file(Path::new(&args.file), BUNDLE_LIMIT + 1)?
     };
-    let store = Store::open(dir, &Settings::default())?;
+    let toolbox = open::toolbox(dir, SandboxArgs::one_call(), rules)?;
+    let store = toolbox.store().ok_or_else(|| store::Fault::ReadOnly { path: dir.display().to_string() })?;
     let mut trusted = store.trusted_keys()?;
     for path in &args.key {
         trusted.push(PublicKey::parse(&text(path)?)?);
@@ -89,7 +94,7 @@ pub(crate) fn import_tools(
         None => None,
     };
     let when_taken = if args.replace { WhenTaken::Replace } else { WhenTaken::Refuse };
-    let imported = during("importing", streams, || import(&store, &bytes, when_taken, Timestamp::now()))?;
+    let imported = during("importing", streams, || toolbox.import(&bytes, when_taken))?;
     if json {
         let tools = |tools: &[(toolcell::ToolName, toolcell::ToolId)]| -> Vec<serde_json::Value> {
             tools.iter().map(|(name, id)| json!({"name": name.as_str(), "id": id.to_string()})).collect()

@@ -193,6 +193,7 @@ pub(crate) fn run(
         print_text(&findings, streams)?;
     }
     Ok(match &findings.sandbox.end {
+        End::Works if findings.store.is_busy() && findings.store.is_good() => Exit::Limit,
         End::Works if findings.store.is_good() => Exit::Done,
         End::Works => Exit::Integrity,
         End::Wrong => Exit::Bug,

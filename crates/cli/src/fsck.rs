@@ -4,8 +4,8 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use toolcell::store::{Collected, Health, Mending, Mode, Settings, Store, fsck};
-use toolcell::{collect, repair, visible};
+use toolcell::store::{Collected, Health, Mending, Mode, Settings, Store, UnknownStep, fsck};
+use toolcell::{collect, now, repair_adopting, visible};
 
 use crate::Streams;
 use crate::args::{FsckArgs, GcArgs};
@@ -23,11 +23,11 @@ struct Looked<'a> {
 
 pub(crate) fn run(args: &FsckArgs, dir: &Path, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
     let health = if args.repair {
-        during("mending", streams, || repair(dir, &Settings::default(), Timestamp::now()))?
+        during("mending", streams, || repair_adopting(dir, &Settings::default(), &args.adopt, now()))?
     } else {
         during("looking", streams, || fsck(dir, Mending::Look))?
     };
-    let good = health.is_good();
+    let good = health.is_good() && health.unknown_steps == 0;
     if json {
         let text = serde_json::to_string(&Looked { good, health: &health }).map_err(std::io::Error::from)?;
         writeln!(streams.output, "{text}")?;
@@ -35,10 +35,10 @@ pub(crate) fn run(args: &FsckArgs, dir: &Path, json: bool, streams: &mut Streams
         print_problems(&health, streams)?;
         writeln!(streams.output, "{}", summary(&health))?;
         if health.unknown_steps > 0 {
-            let hint = "a process died before they counted, or the index is an older copy: --repair takes them in";
+            let hint = "the index does not know these steps: a process died before they counted, or the index is an older copy; \
+                        `toolcell fsck --repair` puts them aside, and takes those in that are named with --adopt";
             writeln!(streams.errors, "hint: {hint}")?;
-        }
-        if !good && !args.repair {
+        } else if !good && !args.repair {
             writeln!(streams.errors, "hint: `toolcell fsck --repair` mends what can be mended")?;
         }
     }
@@ -54,9 +54,17 @@ pub(crate) fn print_problems(health: &Health, streams: &mut Streams<'_>) -> std:
             Some(mended) => writeln!(streams.output, "mended: {what}: {wrong}; {}", visible(mended))?,
         }
     }
-    match health.untold {
+    if health.untold > 0 {
+        writeln!(streams.output, "wrong: {} more", health.untold)?;
+    }
+    for step in &health.unknown {
+        let UnknownStep { name, event, at, tool, .. } = step;
+        let (name, hash) = (visible(name), &step.step[..16]);
+        writeln!(streams.output, "unknown: {name} ({}): {event} at {at}, step {hash}", tool.short())?;
+    }
+    match health.unknown_steps.saturating_sub(health.unknown.len() as u64) {
         0 => Ok(()),
-        more => writeln!(streams.output, "wrong: {more} more"),
+        more => writeln!(streams.output, "unknown: {more} more"),
     }
 }
 
@@ -73,6 +81,9 @@ pub(crate) fn summary(health: &Health) -> String {
     let wrong = health.problems.iter().filter(|problem| problem.mended.is_none()).count() as u64 + health.untold;
     let mended = health.problems.len() as u64 + health.untold - wrong;
     match (wrong, mended) {
+        (0, 0) if health.unknown_steps > 0 => {
+            line + ": nothing is damaged, and somebody has to decide about what is unknown"
+        }
         (0, 0) => line + ": all is well",
         (0, mended) => line + &format!(": {mended} mended"),
         (wrong, _) => line + &format!(": {wrong} wrong"),
@@ -99,6 +110,8 @@ struct Gone {
     records: u64,
     expired: u64,
     sleeping: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trouble: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -109,7 +122,7 @@ struct GoneName {
 
 pub(crate) fn gc(args: &GcArgs, dir: &Path, json: bool, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
     let store = Store::open_existing(dir, &Settings::default())?;
-    let now = Timestamp::now();
+    let now = now();
     // An age from before the calendar collects nothing.
     let before = now.checked_sub(args.older_than).unwrap_or(Timestamp::MIN);
     let collected = during("collecting", streams, || {
@@ -120,9 +133,10 @@ pub(crate) fn gc(args: &GcArgs, dir: &Path, json: bool, streams: &mut Streams<'_
             name: name.to_string(),
             id: id.to_string(),
         };
-        let Collected { objects, bytes, unfinished, records, expired, sleeping, .. } = collected;
         let names = collected.names.iter().map(name).collect();
-        let gone = Gone { dry_run: args.dry_run, names, objects, bytes, unfinished, records, expired, sleeping };
+        let Collected { objects, bytes, unfinished, records, expired, sleeping, ref trouble, .. } = collected;
+        let (dry_run, trouble) = (args.dry_run, trouble.clone());
+        let gone = Gone { dry_run, names, objects, bytes, unfinished, records, expired, sleeping, trouble };
         writeln!(streams.output, "{}", serde_json::to_string(&gone).map_err(std::io::Error::from)?)?;
     } else {
         let (would, have) = if args.dry_run { ("would collect", "would be") } else { ("collected", "are") };
@@ -136,5 +150,11 @@ pub(crate) fn gc(args: &GcArgs, dir: &Path, json: bool, streams: &mut Streams<'_
             collected.records, collected.expired, collected.sleeping, collected.unfinished
         )?;
     }
-    Ok(Exit::Done)
+    match &collected.trouble {
+        None => Ok(Exit::Done),
+        Some(trouble) => {
+            writeln!(streams.errors, "error: some files stay until the next `gc`: {}", visible(trouble))?;
+            Ok(Exit::Usage)
+        }
+    }
 }

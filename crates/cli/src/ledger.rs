@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use toolcell::{Lang, LedgerLine, Sums};
 
@@ -33,7 +32,7 @@ pub(crate) fn run(
     } else if lines.is_empty() {
         say_that_there_is_none(dir, streams)?;
     } else {
-        let now = Timestamp::now();
+        let now = toolcell::now();
         let mut table = Table::new(columns(lang));
         for LedgerLine { tool, sums } in &lines {
             let [runs, failures, time, saved, cost, balance] = cells(sums, streams.output_is_terminal);

@@ -71,6 +71,7 @@ use std::time::Duration;
 
 use clap::Parser as _;
 use toolcell::CancelToken;
+use toolcell::store::Notice;
 
 use args::{Args, Command, McpArgs, ProfileArgs, ProfileCommand};
 use exit::Exit;
@@ -118,6 +119,8 @@ pub fn main() -> ExitCode {
     if completions::answered() {
         return ExitCode::SUCCESS;
     }
+    // It is heard once for each process, and this is its beginning.
+    let _ = toolcell::store::hear_notices(tell);
     let cancel = CancelToken::new();
     let handler = cancel.clone();
     // Without a handler, Ctrl-C ends the process at once, which is right as well.
@@ -128,6 +131,15 @@ pub fn main() -> ExitCode {
     let (input, output, errors) = (&mut input, &mut output, &mut errors);
     let streams = Streams { input, output, errors, output_is_terminal, errors_are_terminal, input_is_terminal };
     run(std::env::args_os(), streams, &cancel).into()
+}
+
+/// Tells of something beside the results. That one waits is for people only.
+fn tell(notice: &Notice<'_>) {
+    let mut errors = std::io::stderr();
+    if !matches!(notice, Notice::Waiting { .. }) || errors.is_terminal() {
+        // Where even this cannot be written, nobody can be told.
+        let _ = writeln!(errors, "warning: {}", toolcell::visible(&notice.to_string()));
+    }
 }
 
 /// Whether what runs ends by itself when it is interrupted, and how often it was.
@@ -230,7 +242,9 @@ where
         Command::Fsck(fsck) => dir.and_then(|dir| fsck::run(&fsck, &dir, json, &mut streams)),
         Command::Gc(gc) => dir.and_then(|dir| fsck::gc(&gc, &dir, json, &mut streams)),
         Command::Export(export) => dir.and_then(|dir| bundle::export_tools(&export, &dir, json, &mut streams)),
-        Command::Import(import) => dir.and_then(|dir| bundle::import_tools(&import, &dir, json, &mut streams)),
+        Command::Import(import) => {
+            rules.and_then(|rules| bundle::import_tools(&import, &rules, &dir?, json, &mut streams))
+        }
         Command::Audit(audit) => dir.and_then(|dir| audit::run(&audit, &dir, json, &mut streams)),
         Command::Approvals(approvals) => {
             rules.and_then(|rules| approvals::run(&approvals, &rules, &dir?, json, lang, &mut streams))

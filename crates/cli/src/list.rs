@@ -85,7 +85,7 @@ pub(crate) fn say_that_there_is_none(dir: &Path, streams: &mut Streams<'_>) -> s
 
 /// The table, and what it does not show.
 fn print(listed: &Listed, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
-    let now = Timestamp::now();
+    let now = toolcell::now();
     let mut table = Table::new(columns(lang));
     for entry in &listed.tools {
         table.row([

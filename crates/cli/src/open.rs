@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use toolcell::policy::WhenUnrecorded;
-use toolcell::store::{Access, OpenError};
+use toolcell::store::{Access, Notice, OpenError};
 use toolcell::{SandboxConfig, SecretName, Toolbox, ToolboxConfig, ToolboxError};
 
 use crate::failure::Failure;
@@ -29,7 +29,10 @@ pub(crate) fn for_drafts(dir: Option<&Path>, sandbox: SandboxConfig, rules: &Rul
     match opened {
         Some(Ok(toolbox)) if toolbox.store().is_some_and(|store| store.access() == Access::Full) => Ok(toolbox),
         None | Some(Ok(_) | Err(ToolboxError::Open(OpenError::NoStore { .. }))) => Ok(Toolbox::without_store(config)?),
-        Some(Err(_)) if rules.policy().when_unrecorded() == WhenUnrecorded::Run => Ok(Toolbox::without_store(config)?),
+        Some(Err(error)) if rules.policy().when_unrecorded() == WhenUnrecorded::Run => {
+            toolcell::store::tell(&Notice::Unrecorded { why: &error.to_string() });
+            Ok(Toolbox::without_store(config)?)
+        }
         Some(Err(error)) => Err(error.into()),
     }
 }

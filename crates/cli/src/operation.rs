@@ -124,6 +124,7 @@ pub(crate) fn exit_of(code: &str) -> Exit {
         "integrity" | "bundle-invalid" | "receipt-changed" => Exit::Integrity,
         "store-invalid"
         | "tool-not-found"
+        | "step-not-found"
         | "tool-mismatch"
         | "id-ambiguous"
         | "name-taken"

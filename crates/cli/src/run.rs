@@ -240,8 +240,18 @@ fn print(ran: Ran, lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()>
         Lang::Zh => ("备注", "输出已被钩子隐藏"),
     };
     let deprecated = ran.deprecated.as_ref().map(|deprecation| deprecation.to_text(&ran.name, lang));
+    let unrecorded = ran.unrecorded.clone();
     let (report, context) = seen(ran);
     exec::print_text(&report, lang, streams)?;
+    if let Some(why) = unrecorded {
+        let (warning, what) = match lang {
+            Lang::En => ("warning", "this run is not recorded as it should be"),
+            Lang::Ja => ("警告", "この実行は正しく記録されていません"),
+            Lang::Zh => ("警告", "此次运行未被正常记录"),
+        };
+        let colon = lang.colon();
+        writeln!(streams.errors, "{warning}{colon}{what}{colon}{}", toolcell::visible(&why))?;
+    }
     if let Some(text) = deprecated {
         writeln!(streams.errors, "{word}: {text}")?;
     }
@@ -275,6 +285,9 @@ struct Body {
     #[serde(flatten)]
     answer: Answer,
     record: Option<String>,
+    /// Why it is not recorded, or not completely yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unrecorded: Option<String>,
     context: Vec<ContextBody>,
     suppressed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -297,7 +310,7 @@ impl Body {
     fn of(mut ran: Ran) -> Self {
         let (tool, name, suppressed) = (ran.tool.to_string(), ran.name.to_string(), ran.suppressed);
         let (record, revised_by) = (ran.record.map(|hash| hash.to_string()), ran.revised_by.take());
-        let (done, effects) = (ran.done.take(), ran.effects);
+        let (done, effects, unrecorded) = (ran.done.take(), ran.effects, ran.unrecorded.take());
         let deprecated = ran.deprecated.as_ref().map(DeprecationBody::from);
         let (report, context) = seen(ran);
         let answer = Answer::of(None, report).with_effects(effects);
@@ -306,6 +319,7 @@ impl Body {
             name,
             answer,
             record,
+            unrecorded,
             context,
             suppressed,
             revised_by,

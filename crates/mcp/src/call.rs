@@ -287,7 +287,7 @@ impl Call {
         let tenant = Arc::clone(&self.tenant);
         let opened = self.in_turn(move |toolbox| {
             let store = toolbox.store().ok_or(SealError::Foreign)?;
-            tenant.seal.open(store, &bound, &state, jiff::Timestamp::now())
+            tenant.seal.open(store, &bound, &state, toolcell::now())
         });
         let carried = match opened.await? {
             Ok(carried) => carried,
@@ -320,7 +320,7 @@ impl Call {
         let (tenant, bound) = (Arc::clone(&self.tenant), self.bound(call).ok()?);
         let lasts = self.server.settings().patience;
         let sealed = self.in_turn(move |toolbox| {
-            let until = (jiff::Timestamp::now(), lasts);
+            let until = (toolcell::now(), lasts);
             tenant.seal.close(toolbox.store()?, &bound, asked, said, until).ok()
         });
         let asked = InputRequest::Elicitation(ElicitRequest::new(form));

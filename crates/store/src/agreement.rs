@@ -22,6 +22,9 @@ pub(crate) fn agreement(index: &Index, objects: &Objects, health: &mut Health) -
         let mut check = transaction.prepare("PRAGMA integrity_check(100)")?;
         let said: Vec<String> = check.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
         if said != ["ok"] {
+            if let Some(fault) = index.read_fault() {
+                return Err(fault);
+            }
             for line in said {
                 health.index_wrong(FILE, format!("is damaged: {line}"));
             }
@@ -56,7 +59,7 @@ fn versions_agree(transaction: &Connection, objects: &Objects, health: &mut Heal
             before = (folded, Vec::new());
         }
         // What is lost or damaged is told with the objects.
-        if let Found::Whole(bytes) = objects.look(hash)? {
+        if let Found::Whole(bytes) = objects.examine(hash)? {
             let agrees = match Version::from_bytes(&bytes) {
                 Ok(version) => agrees(row, hash, &version)? && follows(&version, &before.1, objects),
                 Err(_) => false,

@@ -38,8 +38,9 @@ pub use verify::{Problem, Verdict, What};
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use append::Appender;
+use append::{Appender, Text};
 use files::{FOLDER, Files, Kept};
 
 use crate::directory::Directory;
@@ -72,6 +73,8 @@ pub struct Audit {
     appender: Appender,
     /// The number of a line that is in the log, or 0.
     known: AtomicU64,
+    /// The last line that the index of the store knows of.
+    witness: Mutex<Option<Head>>,
     /// Where nothing can be written: the directory.
     read_only: Option<String>,
 }
@@ -81,7 +84,14 @@ impl Audit {
     pub(crate) fn open(directory: &Directory, config: AuditConfig) -> Result<Self, Fault> {
         let read_only = directory.must_be_writable().is_err().then(|| directory.path().display().to_string());
         let files = Files::new(directory.folder(FOLDER)?);
-        Ok(Self { files, config, appender: Appender::default(), known: AtomicU64::new(0), read_only })
+        Ok(Self {
+            files,
+            config,
+            appender: Appender::default(),
+            known: AtomicU64::new(0),
+            witness: Mutex::default(),
+            read_only,
+        })
     }
 
     /// Appends the line of an attempt, and says which one it is. It waits while another process appends.
@@ -92,9 +102,55 @@ impl Audit {
         if let Some(path) = &self.read_only {
             return Err(Fault::ReadOnly { path: path.clone() });
         }
-        let head = self.appender.append(&self.files, &self.config, attempt)?;
+        self.append(Text::Attempt(attempt))
+    }
+
+    fn append(&self, text: Text<'_>) -> Result<Head, Fault> {
+        let head = self.appender.append(&self.files, &self.config, text, self.witness())?;
         self.known.store(head.seq(), Ordering::Relaxed);
         Ok(head)
+    }
+
+    /// The line of an attempt, to be appended later with [`Audit::append_rendered`]. It says which change of the store it is
+    /// about, where it is about one.
+    pub(crate) fn render(&self, attempt: &Attempt<'_>, change: Option<&str>) -> Result<String, Fault> {
+        let rendered = || -> std::io::Result<String> {
+            let line = line::render(attempt, self.config.contents, &Head::START, None)?;
+            let invalid = |error| std::io::Error::new(std::io::ErrorKind::InvalidData, error);
+            let text = String::from_utf8(line).map_err(invalid)?;
+            let about = change.map_or_else(|| Some(text.trim_end().to_owned()), |change| line::about(&text, change));
+            about.ok_or_else(|| std::io::Error::other("a line has no details"))
+        };
+        rendered().map_err(files::fault(files::CURRENT))
+    }
+
+    /// Appends a line that was rendered before.
+    pub(crate) fn append_rendered(&self, rendered: &str) -> Result<Head, Fault> {
+        self.append(Text::Rendered(rendered))
+    }
+
+    /// Whether this is a line that was rendered.
+    pub(crate) fn is_rendered(rendered: &str) -> bool {
+        line::relink(rendered, &Head::START, None).is_some()
+    }
+
+    /// Makes the log outlast a loss of power, and says up to which line it does.
+    pub(crate) fn sync(&self) -> Result<Option<Head>, Fault> {
+        self.appender.sync(&self.files)
+    }
+
+    /// The last line that this process appended, or that the index knows of.
+    pub(crate) fn last_known(&self) -> Option<Head> {
+        [self.appender.head(), self.witness()].into_iter().flatten().max_by_key(Head::seq)
+    }
+
+    /// Notes a line that the index knows of.
+    pub(crate) fn remember(&self, head: Option<Head>) {
+        *self.witness.lock().unwrap_or_else(PoisonError::into_inner) = head;
+    }
+
+    fn witness(&self) -> Option<Head> {
+        *self.witness.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads the whole log and says what is wrong with it. A head that was kept elsewhere must be in the chain.
@@ -104,7 +160,7 @@ impl Audit {
     /// # Errors
     /// `disk-failed`: a file cannot be read, or is no file.
     pub fn verify(&self, earlier: Option<&Head>) -> Result<Verdict, Fault> {
-        verify::verify(&self.files, earlier)
+        verify::verify(&self.files, earlier, self.witness())
     }
 
     /// The number of a line that is in the log already: a line that is appended from now on has a greater one.
@@ -121,16 +177,26 @@ impl Audit {
     }
 
     /// The lines of these runs, of those after the one with this number.
-    pub(crate) fn runs_after(&self, after: u64, mut runs: HashSet<String>) -> Result<HashMap<String, Line>, Fault> {
+    pub(crate) fn runs_after(&self, after: u64, runs: HashSet<String>) -> Result<HashMap<String, Line>, Fault> {
+        self.lines_after(after, "run", runs)
+    }
+
+    /// The lines whose details have one of these values, of those after the one with this number.
+    pub(crate) fn lines_after(
+        &self,
+        after: u64,
+        detail: &str,
+        mut values: HashSet<String>,
+    ) -> Result<HashMap<String, Line>, Fault> {
         let mut found = HashMap::new();
         for line in self.query(Filter::default(), Order::NewestFirst)? {
             let line = line?;
-            if runs.is_empty() || line.seq.is_some_and(|seq| seq <= after) {
+            if values.is_empty() || line.seq.is_some_and(|seq| seq <= after) {
                 break;
             }
-            let run = line.details.get("run").and_then(|run| run.as_str());
-            if let Some(run) = run.and_then(|run| runs.take(run)) {
-                found.insert(run, line);
+            let value = line.details.get(detail).and_then(|value| value.as_str());
+            if let Some(value) = value.and_then(|value| values.take(value)) {
+                found.insert(value, line);
             }
         }
         Ok(found)

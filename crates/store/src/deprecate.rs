@@ -6,6 +6,7 @@
 use rusqlite::Connection;
 use toolcell_tool::{Status, ToolId, ToolName};
 
+use crate::audit::{Attempt, Change};
 use crate::error::Fault;
 use crate::find::FindError;
 use crate::generation;
@@ -92,7 +93,16 @@ impl Store {
     /// # Errors
     /// `successor-invalid`, `status-illegal`, `tool-not-found`, and those of the disk.
     pub fn deprecate(&self, id: ToolId, successor: Option<ToolId>) -> Result<Status, DeprecateError> {
-        self.index.write(self.settings.durability, |transaction| {
+        self.deprecate_noted(id, successor, None)
+    }
+
+    pub(crate) fn deprecate_noted(
+        &self,
+        id: ToolId,
+        successor: Option<ToolId>,
+        attempt: Option<Attempt<'_>>,
+    ) -> Result<Status, DeprecateError> {
+        let work = |transaction: &Connection, attempt: &mut Attempt<'_>| {
             let known = |id: ToolId| by_id(transaction, id)?.ok_or_else(|| unknown(id));
             let tool = known(id)?;
             let from = tool.status;
@@ -110,8 +120,12 @@ impl Store {
                 let sql = "INSERT INTO successor (tool, successor) VALUES (?, ?)";
                 transaction.prepare_cached(sql)?.execute((tool.num, successor.as_bytes()))?;
             }
-            Ok(from)
-        })
+            attempt.details.status = Some(Change { from, to: Status::Deprecated });
+            attempt.details.successor = successor;
+            Ok(Some(from))
+        };
+        let made = self.make(attempt, work, |_, _| ())?;
+        Ok(made.unwrap_or(Status::Deprecated))
     }
 
     /// What is to be used now in place of a tool that is deprecated: its successor, what the name of that leads to by now,

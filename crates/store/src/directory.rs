@@ -1,7 +1,7 @@
 //! The directory of a store: the one place where a path becomes an authority.
 //!
 //! ```text
-//! toolcell-store   the format, in words: `toolcell store, format 4`
+//! toolcell-store   the format, in words: `toolcell store, format 5`
 //! objects/ab/cd…   immutable blobs under their blake3 hash
 //! index.sqlite     what changes, and what finds things fast
 //! logs/            the audit log
@@ -10,6 +10,7 @@
 //! running/         runs that were begun and not ended yet, a file for each process that has some
 //! quarantine/      what was found to be wrong
 //! tmp/             what is being written
+//! reserve          space that is given up where the disk is full, so that what makes space goes on to work
 //! lock, writer     locks: of the store while it is open, and of who writes
 //! ```
 //!
@@ -26,12 +27,12 @@ use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, MetadataExt as _, OpenOpt
 use crate::error::Fault;
 
 /// The format that this version reads and writes. Older ones are upgraded where the store can be written.
-pub(crate) const FORMAT: u32 = 4;
+pub(crate) const FORMAT: u32 = 5;
 const FORMAT_FILE: &str = "toolcell-store";
 const FORMAT_WORDS: &str = "toolcell store, format ";
 /// Nobody else reads what tools and their users wrote.
 const PRIVATE_FOLDER: u32 = 0o700;
-const PRIVATE_FILE: u32 = 0o600;
+pub(crate) const PRIVATE_FILE: u32 = 0o600;
 
 /// What can be done with a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +119,12 @@ pub enum OpenError {
         /// The directory.
         path: String,
     },
+    /// A step was to be taken in that is not there.
+    #[error("there is no step `{step}` that the index does not know")]
+    NoStep {
+        /// What was asked for.
+        step: String,
+    },
     /// The disk or the index fails.
     #[error(transparent)]
     Fault(#[from] Fault),
@@ -134,6 +141,7 @@ impl OpenError {
             Self::NoStore { .. } => "store-invalid",
             Self::Repaired { .. } | Self::InUse { .. } => "store-busy",
             Self::Unfinished { .. } => "integrity",
+            Self::NoStep { .. } => "step-not-found",
             Self::Fault(fault) => fault.code(),
         }
     }
@@ -149,6 +157,7 @@ impl OpenError {
             Self::Repaired { .. } => "wait until `toolcell fsck --repair` has ended",
             Self::InUse { .. } => "end what uses the store, then try again",
             Self::Unfinished { .. } => "`toolcell fsck --repair` finishes it",
+            Self::NoStep { .. } => "`toolcell fsck` names the steps that the index does not know",
             Self::Fault(fault) => fault.hint(),
         }
     }
@@ -241,7 +250,7 @@ impl Directory {
     pub(crate) fn lock_file(&self, name: &str) -> Result<std::fs::File, Fault> {
         let mut options = private();
         options.create(true).write(true);
-        self.root.open_with(name, &options).map(cap_std::fs::File::into_std).map_err(Fault::disk(name))
+        open_regular(&self.root, name, &options).map(cap_std::fs::File::into_std).map_err(Fault::disk(name))
     }
 
     /// Keeps everybody else out, until the store is opened again. False where somebody is in.
@@ -275,6 +284,16 @@ pub(crate) fn private() -> OpenOptions {
     options
 }
 
+/// Opens a regular file. A pipe or a device in its place is refused, and nobody waits for whoever is at its other end.
+pub(crate) fn open_regular(dir: &Dir, name: &str, options: &OpenOptions) -> std::io::Result<cap_std::fs::File> {
+    let file = dir.open_with(name, options)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(std::io::Error::new(ErrorKind::InvalidData, "is no regular file"))
+    }
+}
+
 /// Makes a folder; that it is there already is fine.
 pub(crate) fn make_folder(dir: &Dir, name: &str) -> std::io::Result<()> {
     let mut builder = DirBuilder::new();
@@ -292,13 +311,17 @@ fn denied(error: &std::io::Error) -> bool {
 /// The format of this store, one that we read; none where it is no store yet.
 fn format_of(root: &Dir, shown: &str) -> Result<Option<u32>, OpenError> {
     let mut text = String::new();
-    match root.open_with(FORMAT_FILE, private().read(true)) {
+    match open_regular(root, FORMAT_FILE, private().read(true)) {
         Ok(file) => file.take(1024).read_to_string(&mut text).map_err(Fault::disk(FORMAT_FILE))?,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Fault::disk(FORMAT_FILE)(error).into()),
     };
     match text.trim_end().strip_prefix(FORMAT_WORDS).and_then(|number| number.parse::<u32>().ok()) {
         Some(format @ 1..=FORMAT) => Ok(Some(format)),
+        Some(0) => {
+            let reason = format!("its `{FORMAT_FILE}` says format 0, which no version wrote");
+            Err(OpenError::NoStore { path: shown.to_owned(), reason })
+        }
         Some(format) => Err(OpenError::Newer { path: shown.to_owned(), format }),
         None => {
             let reason = format!("its `{FORMAT_FILE}` does not say `{FORMAT_WORDS}{FORMAT}`");
@@ -310,7 +333,7 @@ fn format_of(root: &Dir, shown: &str) -> Result<Option<u32>, OpenError> {
 /// Makes what every store has, and gives the lock; an error where the directory cannot be written.
 fn writable(root: &Dir, known: bool) -> std::io::Result<std::fs::File> {
     let mut options = private();
-    let lock = root.open_with("lock", options.create(true).write(true))?.into_std();
+    let lock = open_regular(root, "lock", options.create(true).write(true))?.into_std();
     for folder in ["objects", "tmp", "logs", "quarantine"] {
         if root.symlink_metadata(folder).is_err() {
             make_folder(root, folder)?;
@@ -336,5 +359,5 @@ fn say_format(root: &Dir) -> std::io::Result<()> {
 }
 
 fn read_lock(root: &Dir) -> std::io::Result<std::fs::File> {
-    Ok(root.open_with("lock", private().read(true))?.into_std())
+    Ok(open_regular(root, "lock", private().read(true))?.into_std())
 }

@@ -35,8 +35,11 @@ pub enum Fault {
         path: String,
     },
     /// Others hold a lock for too long.
-    #[error("another process holds the store for longer than a minute")]
-    Busy,
+    #[error("another process has locked {what}, and does not unlock it")]
+    Busy {
+        /// What is locked.
+        what: String,
+    },
     /// An object is not what its name says.
     #[error("the object {hash} {what}")]
     Object {
@@ -61,7 +64,7 @@ impl Fault {
             Self::Full { .. } => "disk-full",
             Self::Disk { .. } => "disk-failed",
             Self::ReadOnly { .. } => "store-read-only",
-            Self::Busy => "store-busy",
+            Self::Busy { .. } => "store-busy",
             Self::Object { .. } | Self::Index { .. } => "integrity",
         }
     }
@@ -72,8 +75,11 @@ impl Fault {
         match self {
             Self::Full { .. } => "make space and try again; what was acknowledged before is kept",
             Self::Disk { .. } => "see to the disk and the permissions, then try again",
-            Self::ReadOnly { .. } => "reading works; write to a store in another directory with --dir",
-            Self::Busy => "try again; `toolcell doctor` says whether the store works",
+            Self::ReadOnly { .. } => {
+                "reading works; write to a store in another directory with --dir, or let tools run without a record: \
+                 `audit.required = false` in the policy"
+            }
+            Self::Busy { .. } => "look for a process that was stopped or hangs, end it, and try again",
             Self::Object { .. } => "`toolcell fsck --repair` puts it aside; then create or import the tool again",
             Self::Index { .. } => "`toolcell fsck --repair` makes it anew from the objects",
         }
@@ -88,8 +94,23 @@ impl Fault {
             }
             ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
             // Only a lock is ever waited for.
-            ErrorKind::WouldBlock => Self::Busy,
+            ErrorKind::WouldBlock => Self::Busy { what: locked(&path).to_owned() },
             _ => Self::Disk { path, source },
+        }
+    }
+
+    /// The same, where an index that SQLite calls damaged turns out to be one that cannot be read.
+    pub(crate) fn judged(self, path: &std::path::Path) -> Self {
+        let is_damage = |source: &Cause| {
+            let code = source.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
+            matches!(code, Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase))
+        };
+        match &self {
+            Self::Index { source } if is_damage(source) => match crate::index::read_error(path) {
+                Some(source) => Self::Disk { path: "the index".to_owned(), source },
+                None => self,
+            },
+            _ => self,
         }
     }
 
@@ -107,7 +128,7 @@ impl From<rusqlite::Error> for Fault {
         match error.sqlite_error_code() {
             Some(Code::SystemIoFailure) if no_room => Self::Full { path: "the index".to_owned(), source: error.into() },
             Some(Code::DiskFull) => Self::Full { path: "the index".to_owned(), source: error.into() },
-            Some(Code::DatabaseBusy | Code::DatabaseLocked) => Self::Busy,
+            Some(Code::DatabaseBusy | Code::DatabaseLocked) => Self::Busy { what: locked("writer").to_owned() },
             Some(Code::ReadOnly) => Self::ReadOnly { path: "the index".to_owned() },
             Some(Code::SystemIoFailure | Code::CannotOpen | Code::PermissionDenied | Code::OutOfMemory) => {
                 Self::Disk { path: "the index".to_owned(), source: std::io::Error::other(error) }
@@ -116,3 +137,60 @@ impl From<rusqlite::Error> for Fault {
         }
     }
 }
+
+/// What the lock in a file is of.
+pub(crate) fn locked(path: &str) -> &str {
+    match path {
+        "writer" => "the index",
+        path if path.starts_with("logs/") => "the audit log",
+        path => path,
+    }
+}
+
+/// An error that may be a fault.
+pub(crate) trait OfFault: From<Fault> {
+    /// The fault, or the error that is none.
+    ///
+    /// # Errors
+    /// The error, where it is no fault.
+    fn into_fault(self) -> Result<Fault, Self>;
+
+    /// The same, which says of an index that cannot be read whether it is damaged.
+    fn judged(self, path: &std::path::Path) -> Self {
+        match self.into_fault() {
+            Ok(fault) => fault.judged(path).into(),
+            Err(other) => other,
+        }
+    }
+}
+
+impl OfFault for Fault {
+    fn into_fault(self) -> Result<Self, Self> {
+        Ok(self)
+    }
+}
+
+/// The errors of the verbs have their fault in a variant of that name.
+macro_rules! of_fault {
+    ($($error:ty),*) => {$(
+        impl OfFault for $error {
+            fn into_fault(self) -> Result<Fault, Self> {
+                match self {
+                    Self::Fault(fault) => Ok(fault),
+                    other => Err(other),
+                }
+            }
+        }
+    )*};
+}
+
+of_fault!(
+    crate::deprecate::DeprecateError,
+    crate::find::FindError,
+    crate::import::ImportError,
+    crate::list::ListError,
+    crate::names::NameStepError,
+    crate::sleeping::SleepError,
+    crate::spaces::SpaceError,
+    crate::trust::StatusError
+);

@@ -3,22 +3,27 @@
 //! Invariant: without `repair` nothing is changed. Repairing throws nothing away: what is wrong goes into the quarantine,
 //! and the index that is replaced goes there as well.
 
+use std::io::Read as _;
+
 use blake3::Hash;
+use jiff::Timestamp;
 use serde::Serialize;
-use toolcell_tool::{Status, ToolId};
+use toolcell_tool::{Status, ToolId, ToolName};
 
 use crate::agreement::agreement;
-use crate::directory::{Directory, WhenMissing};
+use crate::directory::{Directory, WhenMissing, open_regular, private};
 use crate::error::Fault;
 use crate::gc::referred_to;
 use crate::index::{Durability, FILE, Index};
-use crate::objects::{Found, Name, Objects};
+use crate::objects::{Found, Name, OBJECT_LIMIT, Objects, names};
 use crate::rebuild::{self, Old};
 use crate::version::Version;
 use crate::{generation, secret};
 
 /// How many problems are told one by one.
 const TOLD: usize = 1_000;
+/// How many digits of a hash say which step is meant.
+const LEAST_DIGITS: usize = 8;
 
 /// What was found in a store.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -32,9 +37,11 @@ pub struct Health {
     pub bytes: u64,
     /// Objects that nothing refers to: `gc` takes them.
     pub unreferenced: u64,
-    /// Steps of names among them: a process died before they counted, or the index is an older copy. `fsck --repair`
-    /// takes them in.
+    /// Steps of names among them, which the index does not know though it is whole: a process died before they counted, or the
+    /// index is an older copy. A repair puts them aside, unless it is told to take them in.
     pub unknown_steps: u64,
+    /// Which they are, the first thousand.
+    pub unknown: Vec<UnknownStep>,
     /// Objects that only the index keeps safe from a loss of power, until the next sync.
     pub unsynced: u64,
     /// Files in the quarantine.
@@ -43,6 +50,41 @@ pub struct Health {
     pub problems: Vec<Problem>,
     /// How much more is wrong.
     pub untold: u64,
+}
+
+/// A step of a name that the index does not know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UnknownStep {
+    /// The hash of its object, in hex.
+    pub step: String,
+    /// The name.
+    pub name: String,
+    /// The tool.
+    pub tool: ToolId,
+    /// What was to happen: `created`, `replaced`, `deleted`.
+    pub event: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl UnknownStep {
+    fn new(hash: Hash, version: &Version) -> Self {
+        Self {
+            step: hash.to_hex().to_string(),
+            name: version.name.clone(),
+            tool: version.tool,
+            event: version.event.name().to_owned(),
+            at: version.at,
+        }
+    }
+
+    /// Whether this is the step that is meant: by its hash, at least eight digits of it, or by its name.
+    fn is_meant(&self, by: &str) -> bool {
+        let folded = |name: &str| ToolName::parse(name).map(|name| name.folded()).ok();
+        by.len() >= LEAST_DIGITS && self.step.starts_with(by)
+            || folded(by).is_some_and(|by| folded(&self.name) == Some(by))
+    }
 }
 
 /// Something that is wrong.
@@ -97,14 +139,27 @@ pub enum Mending {
 
 /// Looks at a store: at every object, at the index, and whether they agree.
 ///
-/// With [`Mending::Repair`], objects that are not what their name says are put aside, and an index that is damaged or
-/// does not agree with the objects is made anew from them; nobody else may have the store open then. Usage, status,
-/// approvals, records and what tools keep in spaces are taken over from the old index where it can be read; from one that
-/// SQLite calls damaged no approvals are.
+/// With [`Mending::Repair`], objects that are not what their name says, or cannot be read, are put aside, and so are steps that an
+/// index that is whole does not know. An index that is damaged or does not agree with the objects is made anew from them; nobody
+/// else may have the store open then. Usage, status, approvals, records and what tools keep in spaces are taken over from the old
+/// index where it can be read; from one that SQLite calls damaged no approvals are.
 ///
 /// # Errors
-/// Those of opening a store, and of the disk. What is wrong with what is stored is no error but the answer.
+/// Those of opening a store, and of the disk: where the index cannot be read, nothing is repaired. What is wrong with what is stored is no error but the answer.
 pub fn fsck(path: &std::path::Path, mending: Mending) -> Result<Health, crate::OpenError> {
+    checked(path, mending, &[])
+}
+
+/// Repairs a store as [`fsck`] does, and takes in steps that the index does not know: those that are meant by the hash of their
+/// object (eight digits or more) or by their name, also where an earlier repair put them aside.
+///
+/// # Errors
+/// As [`fsck`], and `step-not-found`: then nothing was done.
+pub fn repair_adopting(path: &std::path::Path, steps: &[String]) -> Result<Health, crate::OpenError> {
+    checked(path, Mending::Repair, steps)
+}
+
+fn checked(path: &std::path::Path, mending: Mending, adopt: &[String]) -> Result<Health, crate::OpenError> {
     let directory = Directory::open(path, WhenMissing::Refuse)?;
     if mending == Mending::Repair {
         directory.must_be_writable()?;
@@ -113,16 +168,24 @@ pub fn fsck(path: &std::path::Path, mending: Mending) -> Result<Health, crate::O
     let mut health = Health::default();
     if directory.root().symlink_metadata(rebuild::MARK).is_ok() {
         health.index_wrong(rebuild::MARK, "says that a repair of the index was broken off");
+        if mending == Mending::Repair {
+            rebuild::roll_back(&directory)?;
+        }
     }
     let (index, old) = look_at_index(&directory, &objects, &mut health)?;
-    look_at_objects(&directory, &objects, index.as_ref(), mending, &mut health)?;
-    let anew = health.unknown_steps > 0 || health.problems.iter().any(|problem| problem.of_index);
+    bring_back(&directory, &objects, adopt)?;
+    look_at_objects(&directory, &objects, (index.as_ref(), old), mending, &mut health)?;
+    let adopted = match mending {
+        Mending::Look => 0,
+        Mending::Repair => put_unknown_aside(&directory, &objects, adopt, &mut health)?,
+    };
+    let anew = adopted > 0 || health.problems.iter().any(|problem| problem.of_index);
     let index = if mending == Mending::Repair && anew {
         drop(index);
         rebuild::index(&directory, &objects, old, &mut health)?;
         let index = Index::open(&directory)?;
         agreement(&index, &objects, &mut health)?;
-        (health.unreferenced, health.unknown_steps) = (count_unreferenced(&index, &objects)?, 0);
+        health.unreferenced = count_unreferenced(&index, &objects)?;
         Some(index)
     } else {
         index
@@ -134,6 +197,60 @@ pub fn fsck(path: &std::path::Path, mending: Mending) -> Result<Health, crate::O
     look_at_secret(&directory, mending, &mut health)?;
     health.quarantined = count(&directory.folder("quarantine")?);
     Ok(health)
+}
+
+/// Puts aside the steps that the index does not know, but for those that are to be taken in, and says how many those are.
+fn put_unknown_aside(
+    directory: &Directory,
+    objects: &Objects,
+    adopt: &[String],
+    health: &mut Health,
+) -> Result<u64, crate::OpenError> {
+    let is_meant = |step: &UnknownStep| adopt.iter().any(|by| step.is_meant(by));
+    if let Some(missing) = adopt.iter().find(|by| !health.unknown.iter().any(|step| step.is_meant(by))) {
+        return Err(crate::OpenError::NoStep { step: missing.clone() });
+    }
+    let quarantine = directory.folder("quarantine")?;
+    let mut adopted = 0;
+    for step in std::mem::take(&mut health.unknown) {
+        let (what, wrong) =
+            (format!("{}, {}", step.name, step.event), "a step that the index does not know".to_owned());
+        let mended = if is_meant(&step) {
+            adopted += 1;
+            "taken in, as it was asked for".to_owned()
+        } else {
+            let hash =
+                Hash::from_hex(&step.step).map_err(|error| Fault::disk("objects")(std::io::Error::other(error)))?;
+            objects.put_aside(hash, &quarantine)?;
+            health.unreferenced = health.unreferenced.saturating_sub(1);
+            format!("put into the quarantine; `fsck --repair --adopt {}` takes it in", &step.step[..16])
+        };
+        health.wrong(what, wrong, Some(mended));
+    }
+    health.unknown_steps = 0;
+    Ok(adopted)
+}
+
+/// Moves steps that are to be taken in from the quarantine to where they were.
+fn bring_back(directory: &Directory, objects: &Objects, adopt: &[String]) -> Result<(), Fault> {
+    if adopt.is_empty() {
+        return Ok(());
+    }
+    let quarantine = directory.folder("quarantine")?;
+    for name in names(&quarantine).map_err(Fault::disk("quarantine"))? {
+        let Some(hash) = name.to_str().and_then(|name| Hash::from_hex(name.get(..64)?).ok()) else { continue };
+        let Ok(file) = open_regular(&quarantine, &name.to_string_lossy(), private().read(true)) else { continue };
+        let mut bytes = Vec::new();
+        if file.take(OBJECT_LIMIT + 1).read_to_end(&mut bytes).is_err() || blake3::hash(&bytes) != hash {
+            continue;
+        }
+        let step = Version::from_bytes(&bytes).ok().map(|version| UnknownStep::new(hash, &version));
+        if step.is_some_and(|step| adopt.iter().any(|by| step.is_meant(by))) && !objects.has(hash) {
+            objects.write(hash, &bytes)?;
+            quarantine.remove_file(&name).map_err(Fault::disk("quarantine"))?;
+        }
+    }
+    Ok(())
 }
 
 /// The secret is one, if it is there. What it is nobody is told.
@@ -192,7 +309,7 @@ fn look_at_index(
 fn look_at_objects(
     directory: &Directory,
     objects: &Objects,
-    index: Option<&Index>,
+    (index, old): (Option<&Index>, Old),
     mending: Mending,
     health: &mut Health,
 ) -> Result<(), Fault> {
@@ -210,17 +327,26 @@ fn look_at_objects(
                         Some("put into the quarantine".to_owned())
                     }
                 };
-                health.wrong(path, "does not belong there", mended);
+                health.wrong(path.to_string_lossy(), "does not belong there", mended);
                 return Ok(());
             }
         };
-        match objects.look(hash)? {
+        match objects.examine(hash)? {
             Found::Whole(bytes) => {
                 health.objects += 1;
                 health.bytes += bytes.len() as u64;
                 if referred.as_ref().is_some_and(|referred| !referred.contains(&hash)) {
                     health.unreferenced += 1;
-                    health.unknown_steps += u64::from(Version::from_bytes(&bytes).is_ok());
+                    // What a damaged index does not know says nothing.
+                    match Version::from_bytes(&bytes) {
+                        Ok(version) if old == Old::Whole => {
+                            health.unknown_steps += 1;
+                            if mending == Mending::Repair || health.unknown.len() < TOLD {
+                                health.unknown.push(UnknownStep::new(hash, &version));
+                            }
+                        }
+                        _ => {}
+                    }
                 }
             }
             Found::Missing => {}
@@ -267,7 +393,7 @@ fn look_for_losses(index: &Index, objects: &Objects, mending: Mending, health: &
             let id = ToolId::from_bytes(row.get(2)?);
             let gone = |column| -> Result<bool, Fault> {
                 let hash = Hash::from_bytes(row.get(column)?);
-                let whole = matches!(objects.look(hash)?, Found::Whole(_));
+                let whole = matches!(objects.examine(hash)?, Found::Whole(_));
                 Ok(!whole && !restored(objects, Some(index), hash, mending)?)
             };
             let (version_gone, source_gone) = (gone(3)?, gone(4)?);
@@ -289,6 +415,12 @@ fn look_for_losses(index: &Index, objects: &Objects, mending: Mending, health: &
         }
         Ok::<_, Fault>(())
     })?;
+    if mending == Mending::Repair {
+        // Those that are damaged are quarantined now, and the others are whole.
+        index.write(Durability::Unsynced, |transaction| {
+            Ok::<_, Fault>(transaction.prepare_cached("DELETE FROM damaged")?.execute([]).map(|_| ())?)
+        })?;
+    }
     if mending == Mending::Repair && !lost.is_empty() {
         index.write(Durability::Synced, |transaction| {
             for (num, version_gone) in &lost {
@@ -312,7 +444,7 @@ fn look_for_lost_steps(index: &Index, objects: &Objects, mending: Mending, healt
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let hash = Hash::from_bytes(row.get(2)?);
-            let whole = matches!(objects.look(hash)?, Found::Whole(_));
+            let whole = matches!(objects.examine(hash)?, Found::Whole(_));
             if !whole && !restored(objects, Some(index), hash, mending)? {
                 let (name, number): (String, u64) = (row.get(3)?, row.get(1)?);
                 let mended = (mending == Mending::Repair).then(|| "the other steps stay".to_owned());

@@ -12,9 +12,11 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use toolcell_tool::{ToolId, ToolName};
 
+use crate::audit::Attempt;
 use crate::error::Fault;
 use crate::objects::Name;
 use crate::records::{PLAN, RUN};
+use crate::reserve;
 use crate::sleeping;
 use crate::spaces;
 use crate::store::{Store, parsed};
@@ -49,6 +51,8 @@ pub struct Collected {
     pub expired: u64,
     /// Runs that were asleep.
     pub sleeping: u64,
+    /// What kept some files from going, where something did. They go the next time.
+    pub trouble: Option<String>,
 }
 
 impl Store {
@@ -59,49 +63,79 @@ impl Store {
     /// # Errors
     /// `store-read-only`, and those of the disk.
     pub fn collect(&self, deleted_before: Timestamp, now: Timestamp, mode: Mode) -> Result<Collected, Fault> {
-        if mode == Mode::Do {
-            self.directory.must_be_writable()?;
+        match mode {
+            Mode::Plan => self.plan_to_collect(deleted_before, now),
+            Mode::Do => self.collect_noted(deleted_before, now, None),
         }
-        let plan = |transaction: &Connection| {
-            let names = deleted(transaction, deleted_before)?;
-            let folded: HashSet<String> = names.iter().map(|(name, _)| name.folded()).collect();
-            let gone = referred_to(transaction, |name| folded.contains(name))?;
-            let (records, expired) = (old_runs(transaction, deleted_before)?, spaces::expired(transaction, now)?);
-            let overslept = sleeping::overslept(transaction, deleted_before)?;
-            Ok::<_, Fault>((names, folded, gone, records, expired, overslept))
-        };
-        let (names, folded, gone, records, expired, sleeping) = match mode {
-            Mode::Plan => self.index.read(plan)?,
-            Mode::Do => self.index.write(self.settings.durability, |transaction| {
-                let planned = plan(transaction)?;
-                planned.1.iter().try_for_each(|folded| forget(transaction, folded))?;
+    }
+
+    fn plan_to_collect(&self, deleted_before: Timestamp, now: Timestamp) -> Result<Collected, Fault> {
+        let plan = self.index.read(|transaction| Plan::of(transaction, deleted_before, now))?;
+        let mut collected = plan.collected();
+        let before = system_time(deleted_before);
+        self.index.read(|transaction| {
+            let kept = referred_to(transaction, |name| !plan.folded.contains(name))?;
+            self.find_garbage(&kept, |hash| plan.takes(self, hash, before), &mut collected).map(|_| ())
+        })?;
+        collected.unfinished = self.sweep(now, Mode::Plan, &mut collected.trouble);
+        Ok(collected)
+    }
+
+    pub(crate) fn collect_noted(
+        &self,
+        deleted_before: Timestamp,
+        now: Timestamp,
+        attempt: Option<Attempt<'_>>,
+    ) -> Result<Collected, Fault> {
+        self.directory.must_be_writable()?;
+        // What is not recorded is not destroyed: the line is in the transaction that forgets, which is before any file goes.
+        let plan = self.with_reserve(|| {
+            let work = |transaction: &Connection, attempt: &mut Attempt<'_>| {
+                let plan = Plan::of(transaction, deleted_before, now)?;
+                plan.folded.iter().try_for_each(|folded| forget(transaction, folded))?;
                 forget_runs(transaction, deleted_before)?;
                 sleeping::forget_overslept(transaction, deleted_before)?;
                 spaces::forget_expired(transaction, now)?;
-                Ok::<_, Fault>(planned)
-            })?,
-        };
-        let mut collected = Collected { names, records, expired, sleeping, ..Collected::default() };
+                attempt.details.count = Some(plan.names.len() as u64);
+                Ok::<_, Fault>(Some(plan))
+            };
+            self.make(attempt.clone(), work, |_, _| ())
+        })?;
+        let plan = plan.unwrap_or_default();
+        let mut collected = plan.collected();
         let before = system_time(deleted_before);
-        let goes = |hash: &Hash| gone.contains(hash) || self.objects.modified(*hash).is_some_and(|time| time < before);
-        match mode {
-            Mode::Plan => self.index.read(|transaction| {
-                let kept = referred_to(transaction, |name| !folded.contains(name))?;
-                self.find_garbage(&kept, goes, &mut collected).map(|_| ())
-            })?,
-            Mode::Do => self.index.write(self.settings.durability, |transaction| {
+        let removed = self.with_reserve(|| {
+            let mut found = Collected::default();
+            self.index.write(self.settings.durability, |transaction| {
                 let kept = referred_to(transaction, |_| true)?;
                 let mut forget = transaction.prepare_cached("DELETE FROM unsynced WHERE hash = ?")?;
-                for hash in self.find_garbage(&kept, goes, &mut collected)? {
+                for hash in self.find_garbage(&kept, |hash| plan.takes(self, hash, before), &mut found)? {
                     forget.execute([hash.as_bytes()])?;
                     self.objects.remove(hash)?;
                 }
                 Ok::<_, Fault>(())
-            })?,
+            })?;
+            Ok::<_, Fault>(found)
+        });
+        match removed {
+            Ok(found) => (collected.objects, collected.bytes) = (found.objects, found.bytes),
+            // What was collected is gone from the index, and was recorded.
+            Err(fault) => collected.trouble = Some(fault.to_string()),
         }
-        let unfinished = system_time(now).checked_sub(UNFINISHED).unwrap_or(SystemTime::UNIX_EPOCH);
-        collected.unfinished = self.objects.sweep_unfinished(unfinished, mode)?;
+        collected.unfinished = self.sweep(now, Mode::Do, &mut collected.trouble);
+        reserve::keep(&self.directory);
         Ok(collected)
+    }
+
+    fn sweep(&self, now: Timestamp, mode: Mode, trouble: &mut Option<String>) -> u64 {
+        let unfinished = system_time(now).checked_sub(UNFINISHED).unwrap_or(SystemTime::UNIX_EPOCH);
+        match self.objects.sweep_unfinished(unfinished, mode) {
+            Ok(swept) => swept,
+            Err(fault) => {
+                trouble.get_or_insert_with(|| fault.to_string());
+                0
+            }
+        }
     }
 
     /// Objects that nothing refers to. Those that say that a name was deleted come last: were the rest of a history to
@@ -130,6 +164,39 @@ impl Store {
         })?;
         garbage.extend(deletions);
         Ok(garbage)
+    }
+}
+
+/// What is collected.
+#[derive(Default)]
+struct Plan {
+    names: Vec<(ToolName, ToolId)>,
+    folded: HashSet<String>,
+    gone: HashSet<Hash>,
+    records: u64,
+    expired: u64,
+    sleeping: u64,
+}
+
+impl Plan {
+    fn of(transaction: &Connection, deleted_before: Timestamp, now: Timestamp) -> Result<Self, Fault> {
+        let names = deleted(transaction, deleted_before)?;
+        let folded: HashSet<String> = names.iter().map(|(name, _)| name.folded()).collect();
+        let gone = referred_to(transaction, |name| folded.contains(name))?;
+        let (records, expired) = (old_runs(transaction, deleted_before)?, spaces::expired(transaction, now)?);
+        let sleeping = sleeping::overslept(transaction, deleted_before)?;
+        Ok(Self { names, folded, gone, records, expired, sleeping })
+    }
+
+    fn collected(&self) -> Collected {
+        let Self { names, records, expired, sleeping, .. } = self;
+        let (records, expired, sleeping) = (*records, *expired, *sleeping);
+        Collected { names: names.clone(), records, expired, sleeping, ..Collected::default() }
+    }
+
+    /// Whether an object that nothing refers to goes.
+    fn takes(&self, store: &Store, hash: &Hash, before: SystemTime) -> bool {
+        self.gone.contains(hash) || store.objects.modified(*hash).is_some_and(|time| time < before)
     }
 }
 
@@ -171,6 +238,7 @@ fn forget(transaction: &Connection, folded: &str) -> rusqlite::Result<()> {
         "DELETE FROM successor WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
         "DELETE FROM found_by WHERE rowid IN (SELECT num FROM tool WHERE folded = ?)",
         "DELETE FROM terms WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
+        "DELETE FROM damaged WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
         "DELETE FROM about WHERE tool IN (SELECT num FROM tool WHERE folded = ?)",
         "DELETE FROM version WHERE folded = ?",
         "DELETE FROM tool WHERE folded = ?",

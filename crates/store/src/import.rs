@@ -1,18 +1,22 @@
 //! Taking in tools from a bundle.
 //!
 //! Invariant: everything is checked before anything is stored, and nothing that a bundle says is believed: what a tool
-//! is follows from its content, what it does is for the analysis to say, and it comes in unverified and unapproved. An
-//! import that was broken off is finished by doing it again.
+//! is follows from its content, what it does is for the analysis to say, and it comes in unverified and unapproved. All of it
+//! is taken in, in one transaction, or nothing.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
+use rusqlite::Connection;
 use toolcell_tool::{Notes, ToolId, ToolName, ToolSpec};
 
+use crate::audit::Attempt;
 use crate::bundle::{BUNDLE_LIMIT, Header, KIND, Line};
 use crate::error::Fault;
 use crate::find::{FindError, ToolRef};
-use crate::names::{NameStepError, Registration, WhenTaken};
+use crate::names::{IsLost, NameStepError, Registration, WhenTaken, registered};
+use crate::step::{Files, head};
 use crate::store::Store;
 use crate::version::Scores;
 
@@ -76,6 +80,16 @@ pub enum ImportError {
     /// Names lead to other tools.
     #[error("{}", taken(.0))]
     Taken(Vec<(ToolName, ToolId)>),
+    /// The rules of the host refuse a tool.
+    #[error("`{name}` is refused: {reason}")]
+    Unwelcome {
+        /// Its name.
+        name: ToolName,
+        /// The stable code.
+        code: &'static str,
+        /// Why.
+        reason: String,
+    },
     /// The analysis refuses a tool.
     #[error("`{name}` is refused: {reason}")]
     Refused {
@@ -107,6 +121,7 @@ impl ImportError {
             Self::NoBundle(_) | Self::Newer(_) => "bundle-unknown",
             Self::Line { .. } | Self::Count { .. } => "bundle-invalid",
             Self::Taken(_) => "name-taken",
+            Self::Unwelcome { code, .. } => code,
             Self::Refused { .. } => "critical-risk",
             Self::Store(error) => error.code(),
             Self::Fault(fault) => fault.code(),
@@ -121,6 +136,7 @@ impl ImportError {
             Self::Newer(_) => "use the version that wrote it, or a newer one",
             Self::Line { .. } | Self::Count { .. } => "get the bundle again; nothing of it was taken in",
             Self::Taken(_) => "--replace makes them new versions; nothing was taken in",
+            Self::Unwelcome { .. } => "`toolcell config show` says which rules hold here; nothing was taken in",
             Self::Refused { .. } => "`toolcell check` says what is wrong with it; nothing was taken in",
             Self::Store(error) => error.hint(),
             Self::Fault(fault) => fault.hint(),
@@ -213,7 +229,7 @@ fn newcomer(line: &[u8]) -> Result<Newcomer, String> {
 }
 
 impl Store {
-    /// Takes in the tools of a bundle. `judge` is the analysis: how well a tool does, or why it is refused.
+    /// Takes in the tools of a bundle, all of them or none. `judge` is the analysis: how well a tool does, or why it is refused.
     ///
     /// # Errors
     /// `name-taken` with all names that are, `critical-risk`, `tool-limit-reached`, and those of the disk.
@@ -223,6 +239,17 @@ impl Store {
         judge: &dyn Fn(&ToolSpec) -> Result<Scores, String>,
         when_taken: WhenTaken,
         at: Timestamp,
+    ) -> Result<Imported, ImportError> {
+        self.import_noted(import, judge, when_taken, at, None)
+    }
+
+    pub(crate) fn import_noted(
+        &self,
+        import: &Import,
+        judge: &dyn Fn(&ToolSpec) -> Result<Scores, String>,
+        when_taken: WhenTaken,
+        at: Timestamp,
+        attempt: Option<Attempt<'_>>,
     ) -> Result<Imported, ImportError> {
         let mut taken = Vec::new();
         let mut judged = Vec::new();
@@ -252,17 +279,62 @@ impl Store {
         if when_taken == WhenTaken::Refuse && !taken.is_empty() {
             return Err(ImportError::Taken(taken));
         }
-        for (steps, replaces) in judged {
-            for (at, step) in steps.iter().enumerate() {
-                // Only the first step of a name that was free can find it taken, by somebody who was faster.
-                let when_taken = if replaces || at > 0 { WhenTaken::Replace } else { when_taken };
-                // Trust goes first: were the process to die in between, the tool would not be there, nor be trusted.
-                self.distrust(step.spec.id())?;
-                self.put(step, when_taken)?;
-            }
-            let list = if replaces { &mut imported.replaced } else { &mut imported.added };
-            list.extend(steps.last().map(|step| (step.spec.name().clone(), step.spec.id())));
+        let chapters: Vec<Chapter<'_>> =
+            judged.into_iter().map(|(steps, replaces)| Chapter { steps, replaces }).collect();
+        for chapter in &chapters {
+            let list = if chapter.replaces { &mut imported.replaced } else { &mut imported.added };
+            list.extend(chapter.steps.last().map(|step| (step.spec.name().clone(), step.spec.id())));
         }
+        self.take_in(&chapters, when_taken, attempt)?;
         Ok(imported)
     }
+
+    /// Takes in all of it, or nothing.
+    fn take_in(
+        &self,
+        chapters: &[Chapter<'_>],
+        when_taken: WhenTaken,
+        attempt: Option<Attempt<'_>>,
+    ) -> Result<(), ImportError> {
+        self.directory.must_be_writable()?;
+        for step in chapters.iter().flat_map(|chapter| &chapter.steps) {
+            self.make_way(step.spec.id())?;
+            let source = step.spec.source().as_bytes();
+            self.keep_object(blake3::hash(source), source)?;
+        }
+        let files = RefCell::new(Files::default());
+        let work = |transaction: &Connection, attempt: &mut Attempt<'_>| {
+            for Chapter { steps, replaces } in chapters {
+                for (number, step) in steps.iter().enumerate() {
+                    // Only the first step of a name that was free can find it taken, by somebody who was faster.
+                    let when_taken = if *replaces || number > 0 { WhenTaken::Replace } else { when_taken };
+                    Self::distrust_within(transaction, step.spec.id())?;
+                    let before = head(transaction, &step.spec.name().folded()).map_err(Fault::from)?;
+                    let version = registered(step, before.as_ref(), when_taken, IsLost::No)?;
+                    let source = step.spec.source().as_bytes();
+                    let source = Some((blake3::hash(source), source));
+                    self.take(
+                        transaction,
+                        step.spec.name(),
+                        before.as_ref(),
+                        &version,
+                        source,
+                        &mut files.borrow_mut(),
+                    )?;
+                }
+            }
+            attempt.details.count = Some(chapters.len() as u64);
+            Ok::<_, ImportError>(Some(()))
+        };
+        self.make(attempt, work, |turn, taken| self.settle_files(turn, &files.borrow(), taken))?;
+        self.sync_objects_if_many();
+        Ok(())
+    }
+}
+
+/// What becomes of a name.
+struct Chapter<'a> {
+    steps: Vec<Registration<'a>>,
+    /// Whether the name leads somewhere already.
+    replaces: bool,
 }

@@ -10,14 +10,17 @@ mod transaction;
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cap_std::fs::PermissionsExt as _;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::directory::{Access, Directory, FORMAT, OpenError};
-use crate::error::Fault;
+use crate::directory::{Access, Directory, FORMAT, OpenError, PRIVATE_FILE, private};
+use crate::error::{Fault, OfFault};
 use crate::upgrade::{format, make_tables, upgrade};
-use crate::wait::{PATIENCE, lock_within};
+use crate::wait::{BRIEF, PATIENCE, lock_within};
 
 pub(crate) use transaction::{Reached, Unwritten};
 use transaction::{only_reads, say, transact};
@@ -26,6 +29,10 @@ use transaction::{only_reads, say, transact};
 pub(crate) const FILE: &str = "index.sqlite";
 /// What was written last, until it goes into the index.
 const LOG: &str = "index.sqlite-wal";
+/// Memory that processes share.
+const SHARED: &str = "index.sqlite-shm";
+/// What the lock is of at which writers queue.
+const LOCKED: &str = "the index";
 /// Connections that are kept for readers.
 const KEPT: usize = 8;
 /// Statements that a connection keeps compiled.
@@ -81,18 +88,26 @@ enum Source {
 impl Index {
     /// Opens the index, makes it where there is none, and upgrades it where it is of an older format.
     pub(crate) fn open(directory: &Directory) -> Result<Self, OpenError> {
+        Self::open_as_it_is(directory).map_err(|error| match error {
+            OpenError::Fault(fault) => fault.judged(&directory.path().join(FILE)).into(),
+            other => other,
+        })
+    }
+
+    fn open_as_it_is(directory: &Directory) -> Result<Self, OpenError> {
         let path = directory.path().join(FILE);
         if directory.access() == Access::ReadOnly {
             return Self::read_only(directory, path);
         }
         let queue = directory.lock_file("writer")?;
+        keep_private(directory)?;
         let whole = directory.root().symlink_metadata(FILE).is_ok_and(|metadata| metadata.len() > 0);
         let known = if whole { connected(&path)? } else { None };
         let is_older = |connection: &Connection| Ok::<bool, Fault>(format(connection)? < FORMAT);
         let connection = match known {
             Some(connection) if !is_older(&connection)? && !directory.is_older() => connection,
             known => {
-                lock_within(&queue, PATIENCE, std::fs::File::try_lock).map_err(Fault::disk("writer"))?;
+                lock_within(&queue, LOCKED, PATIENCE, std::fs::File::try_lock).map_err(Fault::disk("writer"))?;
                 let made = known.map_or_else(|| make_first(directory, &path), upgraded);
                 let made = made.and_then(|connection| directory.say_format().map(|()| connection));
                 queue.unlock().map_err(Fault::disk("writer"))?;
@@ -130,7 +145,11 @@ impl Index {
     }
 
     /// Reads: everything in `work` sees the same state.
-    pub(crate) fn read<T, E: From<Fault>>(&self, work: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T, E> {
+    pub(crate) fn read<T, E: OfFault>(&self, work: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T, E> {
+        self.read_as_it_is(work).map_err(|error| error.judged(&self.path))
+    }
+
+    fn read_as_it_is<T, E: From<Fault>>(&self, work: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T, E> {
         let kept = lock(&self.readers).pop();
         let connection = match kept {
             Some(connection) => connection,
@@ -147,7 +166,7 @@ impl Index {
     }
 
     /// Writes: everything in `work` happens, or nothing does.
-    pub(crate) fn write<T, E: From<Fault>>(
+    pub(crate) fn write<T, E: OfFault>(
         &self,
         durability: Durability,
         work: impl FnOnce(&Connection) -> Result<T, E>,
@@ -155,13 +174,37 @@ impl Index {
         self.write_or_say(durability, work).map_err(|unwritten| unwritten.error)
     }
 
+    /// The same, for what can be written later: it gives up soon where others are at it.
+    pub(crate) fn write_soon<T, E: OfFault>(
+        &self,
+        durability: Durability,
+        work: impl FnOnce(&Connection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut writer = self.writer()?;
+        let written = writer.write(durability, BRIEF, work);
+        written.map_err(|unwritten| unwritten.judged(&self.path).error)
+    }
+
     /// The same, which says how far it got where it failed.
-    pub(crate) fn write_or_say<T, E: From<Fault>>(
+    pub(crate) fn write_or_say<T, E: OfFault>(
         &self,
         durability: Durability,
         work: impl FnOnce(&Connection) -> Result<T, E>,
     ) -> Result<T, Unwritten<E>> {
-        self.writer().map_err(Unwritten::nothing)?.write(durability, work)
+        let written = self.writer().map_err(Unwritten::nothing)?.write(durability, PATIENCE, work);
+        written.map_err(|unwritten| unwritten.judged(&self.path))
+    }
+
+    /// Keeps every other writer out while `work` writes, in as many transactions as it likes.
+    pub(crate) fn turn<T>(&self, patience: Duration, work: impl FnOnce(&mut Turn<'_>) -> T) -> Result<T, Fault> {
+        let mut writer = self.writer()?;
+        writer.queue(patience)?;
+        let done = work(&mut Turn { writer: &mut writer, path: &self.path });
+        if let Err(error) = writer.queue.unlock() {
+            // It goes with the process at the latest. What was done is done.
+            tracing::warn!(%error, "the lock at which writers queue cannot be given up");
+        }
+        Ok(done)
     }
 
     /// Writes all that `take` gives once this thread may write, in one transaction, and hands it to `done` with what
@@ -179,14 +222,19 @@ impl Index {
         };
         let batch = take();
         if !batch.is_empty() {
-            let written = writer.write(durability, |connection| work(connection, &batch));
-            let written = written.map_err(|unwritten| unwritten.error);
+            let written = writer.write(durability, PATIENCE, |connection| work(connection, &batch));
+            let written = written.map_err(|unwritten| unwritten.judged(&self.path).error);
             done(batch, written);
         }
     }
 }
 
 impl Index {
+    /// Why it could not be read, where what was read is not damaged.
+    pub(crate) fn read_fault(&self) -> Option<Fault> {
+        read_error(&self.path).map(|source| Fault::Disk { path: "the index".to_owned(), source })
+    }
+
     fn writer(&self) -> Result<MutexGuard<'_, Writer>, Fault> {
         let Some(writer) = &self.writer else {
             return Err(Fault::ReadOnly { path: self.path.display().to_string() });
@@ -207,20 +255,42 @@ impl Drop for Index {
         let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
         let Some(connection) = writer.connection else { return };
         // Where it fails, whoever opens the index next reads the log.
-        let _ = connection.busy_timeout(std::time::Duration::ZERO);
+        let _ = connection.busy_timeout(Duration::ZERO);
         let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     }
 }
 
-impl Writer {
-    fn write<T, E: From<Fault>>(
+/// While every other writer is kept out.
+pub(crate) struct Turn<'a> {
+    writer: &'a mut Writer,
+    path: &'a std::path::Path,
+}
+
+impl Turn<'_> {
+    /// One transaction.
+    pub(crate) fn write<T, E: OfFault>(
         &mut self,
         durability: Durability,
         work: impl FnOnce(&Connection) -> Result<T, E>,
     ) -> Result<T, Unwritten<E>> {
-        let queued = lock_within(&self.queue, PATIENCE, std::fs::File::try_lock).map_err(Fault::disk("writer"));
-        queued.map_err(Unwritten::nothing)?;
-        let done = self.transact(durability, work);
+        let written = self.writer.transact(durability, PATIENCE, work);
+        written.map_err(|unwritten| unwritten.judged(self.path))
+    }
+}
+
+impl Writer {
+    fn queue(&self, patience: Duration) -> Result<(), Fault> {
+        lock_within(&self.queue, LOCKED, patience, std::fs::File::try_lock).map_err(Fault::disk("writer"))
+    }
+
+    fn write<T, E: From<Fault>>(
+        &mut self,
+        durability: Durability,
+        patience: Duration,
+        work: impl FnOnce(&Connection) -> Result<T, E>,
+    ) -> Result<T, Unwritten<E>> {
+        self.queue(patience).map_err(Unwritten::nothing)?;
+        let done = self.transact(durability, patience, work);
         // A lock that cannot be given up would hold up everybody; it goes with the process at the latest.
         let given_up = self.queue.unlock().map_err(Fault::disk("writer"));
         let value = done?;
@@ -230,6 +300,7 @@ impl Writer {
     fn transact<T, E: From<Fault>>(
         &mut self,
         durability: Durability,
+        patience: Duration,
         work: impl FnOnce(&Connection) -> Result<T, E>,
     ) -> Result<T, Unwritten<E>> {
         let connection = if let Some(connection) = self.connection.take() {
@@ -238,12 +309,53 @@ impl Writer {
             self.told = None;
             connect(&self.path, Source::Shared).map_err(Fault::from).map_err(Unwritten::nothing)?
         };
+        if patience != PATIENCE {
+            connection.busy_timeout(patience).map_err(Fault::from).map_err(Unwritten::nothing)?;
+        }
         let done = transact(&connection, &mut self.told, durability, work);
+        if patience != PATIENCE {
+            // Where it fails, this connection waits too short a time, and says so.
+            let _ = connection.busy_timeout(PATIENCE);
+        }
         if done.is_ok() || connection.is_autocommit() && !only_reads(&connection) {
             self.connection = Some(connection);
         }
         done
     }
+}
+
+/// Sees to it that nobody else reads what is in the index. SQLite gives its other files the mode of this one.
+fn keep_private(directory: &Directory) -> Result<(), Fault> {
+    let root = directory.root();
+    for name in [FILE, LOG, SHARED] {
+        let known = root.symlink_metadata(name);
+        if known.is_ok_and(|known| known.is_file() && known.permissions().mode() & 0o077 != 0) {
+            let only_ours = cap_std::fs::Permissions::from_mode(PRIVATE_FILE);
+            root.set_permissions(name, only_ours).map_err(Fault::disk(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes an empty file that nobody else reads, for SQLite to fill, where there is none.
+fn make_private(root: &cap_std::fs::Dir, name: &str) -> Result<(), Fault> {
+    let mut options = private();
+    match root.open_with(name, options.create_new(true).write(true)) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(Fault::disk(name)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether one of the files of the index is a pipe or a device, at which SQLite would wait. It sees to links itself.
+fn is_odd(path: &std::path::Path) -> bool {
+    let mut name = path.as_os_str().to_owned();
+    ["", "-wal", "-shm"].into_iter().any(|ending| {
+        name.clear();
+        name.push(path);
+        name.push(ending);
+        let known = std::path::Path::new(&name).symlink_metadata();
+        known.is_ok_and(|known| !known.is_file() && !known.is_symlink())
+    })
 }
 
 /// A connection to an index that has tables.
@@ -262,11 +374,13 @@ fn make_first(directory: &Directory, path: &std::path::Path) -> Result<Connectio
     let whole = directory.root().symlink_metadata(FILE).is_ok_and(|metadata| metadata.len() > 0);
     if !whole {
         must_be_empty(directory)?;
+        make_private(directory.root(), FILE)?;
     }
     if let Some(connection) = connected(path)? {
         return upgraded(connection);
     }
     must_be_empty(directory)?;
+    make_private(directory.root(), FILE)?;
     upgraded(connect(path, Source::Shared)?)
 }
 
@@ -297,8 +411,50 @@ pub(crate) fn connect_to_read(path: &std::path::Path) -> rusqlite::Result<Connec
     format(&connection).map(|_| connection)
 }
 
+/// Why an index that SQLite calls damaged could not be read; none where what was read is damaged. SQLite itself takes a failing
+/// read for damage, so the files are read without it, and then it is asked once more.
+pub(crate) fn read_error(path: &std::path::Path) -> Option<std::io::Error> {
+    for ending in ["", "-wal"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        match read_through(std::path::Path::new(&name)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Some(error),
+            _ => {}
+        }
+    }
+    is_whole(path).ok()?.then(|| std::io::Error::other("a read failed, and did not when it was repeated"))
+}
+
+/// Reads a file from one end to the other.
+fn read_through(path: &std::path::Path) -> std::io::Result<()> {
+    use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+    let flags = (rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW).bits().cast_signed();
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Ok(());
+    }
+    let (mut page, mut at) = (vec![0; 64 << 10], 0);
+    loop {
+        match file.read_at(&mut page, at) {
+            Ok(0) => return Ok(()),
+            Ok(read) => at += read as u64,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Whether SQLite finds nothing wrong, with a connection of its own.
+fn is_whole(path: &std::path::Path) -> rusqlite::Result<bool> {
+    let connection = connect(path, Source::ReadOnly)?;
+    let said: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    Ok(said == "ok")
+}
+
 /// A new index in a file of its own, and no file beside it.
-pub(crate) fn make_at(path: &std::path::Path) -> rusqlite::Result<Connection> {
+pub(crate) fn make_at(directory: &Directory, name: &str) -> Result<Connection, Fault> {
+    make_private(directory.root(), name)?;
+    let path = directory.path().join(name);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.pragma_update(None, "synchronous", "full")?;
@@ -312,6 +468,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn connect(path: &std::path::Path, source: Source) -> rusqlite::Result<Connection> {
+    if is_odd(path) {
+        let no_database = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB);
+        return Err(rusqlite::Error::SqliteFailure(no_database, Some("it is no regular file".to_owned())));
+    }
     let common = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW | OpenFlags::SQLITE_OPEN_URI;
     let (flags, immutable) = match source {
         Source::Shared => (OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE, ""),

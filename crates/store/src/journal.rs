@@ -112,7 +112,7 @@ impl Journal {
             return Ok(Vec::new());
         }
         let names = names(&directory.folder(FOLDER)?).map_err(Fault::disk(FOLDER))?;
-        let ids = names.iter().filter_map(|name| id(name));
+        let ids = names.iter().filter_map(|name| id(name.to_str()?));
         ids.filter_map(|id| Self::orphan(directory, id).transpose()).collect()
     }
 

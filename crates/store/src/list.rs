@@ -265,7 +265,9 @@ impl Store {
                 return Err(ListError::Tags { what, len });
             }
         }
-        self.index.read(|transaction| Ok(page(transaction, filter).map_err(Fault::from)?))
+        let mut page = self.index.read(|transaction| page(transaction, filter).map_err(Fault::from))?;
+        self.show_damage(&mut page.entries)?;
+        Ok(page)
     }
 }
 

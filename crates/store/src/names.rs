@@ -7,9 +7,11 @@ use jiff::Timestamp;
 use rusqlite::OptionalExtension as _;
 use toolcell_tool::{Notes, ToolId, ToolName, ToolSpec};
 
+use crate::audit::Attempt;
 use crate::error::Fault;
 use crate::find::{FindError, ToolRef};
 use crate::generation;
+use crate::step::Head;
 use crate::store::{Entry, Store, by_id, parsed, time};
 use crate::version::{Event, Scores, Version};
 
@@ -33,6 +35,13 @@ pub enum WhenTaken {
     Refuse,
     /// Let the name lead to the new tool; the old one stays in its history.
     Replace,
+}
+
+/// Whether the objects of a tool are not what they should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IsLost {
+    Yes,
+    No,
 }
 
 /// A step that was taken.
@@ -141,28 +150,29 @@ impl Store {
     /// # Errors
     /// `name-taken`, `tool-limit-reached`, and those of the disk.
     pub fn put(&self, registration: &Registration<'_>, when_taken: WhenTaken) -> Result<Step, NameStepError> {
-        let &Registration { spec, notes, scores, at } = registration;
+        self.put_noted(registration, when_taken, None)
+    }
+
+    pub(crate) fn put_noted(
+        &self,
+        registration: &Registration<'_>,
+        when_taken: WhenTaken,
+        attempt: Option<Attempt<'_>>,
+    ) -> Result<Step, NameStepError> {
+        let spec = registration.spec;
         let source = spec.source().as_bytes();
-        let lost = self.lost(spec.id())?;
-        if let Some(lost) = &lost {
-            self.give_up(lost)?;
-        }
-        self.step(spec.name(), Some((blake3::hash(source), source)), |head| {
-            let current = head.filter(|head| head.current);
-            let event = match (current, when_taken) {
-                // What was lost is made again by whoever has it still.
-                (Some(current), WhenTaken::Refuse) if lost.is_none() || current.id != spec.id() => {
-                    return Err(NameStepError::Taken {
-                        name: spec.name().clone(),
-                        existing_name: current.name.clone(),
-                        existing: current.id,
-                    });
-                }
-                (Some(_), _) => Event::Replaced,
-                (None, _) => Event::Created,
-            };
-            Ok(Version::new(event, at, head.map(|head| head.hash), spec, notes, scores))
+        let lost = self.make_way(spec.id())?;
+        self.step(spec.name(), Some((blake3::hash(source), source)), attempt, |head| {
+            registered(registration, head, when_taken, lost)
         })
+    }
+
+    /// Lets the index forget what it cannot find of a tool that is about to be made, and says whether it is lost.
+    pub(crate) fn make_way(&self, id: ToolId) -> Result<IsLost, Fault> {
+        match self.lost(id)? {
+            Some(lost) => self.give_up(&lost).map(|()| IsLost::Yes),
+            None => Ok(IsLost::No),
+        }
     }
 
     /// A tool that the index knows, and whose objects are not what they should be.
@@ -192,13 +202,24 @@ impl Store {
     /// # Errors
     /// `tool-not-found`, `id-ambiguous`, `integrity`, and those of the disk.
     pub fn delete(&self, reference: &ToolRef, at: Timestamp) -> Result<Step, NameStepError> {
+        self.delete_noted(reference, at, None)
+    }
+
+    pub(crate) fn delete_noted(
+        &self,
+        reference: &ToolRef,
+        at: Timestamp,
+        attempt: Option<Attempt<'_>>,
+    ) -> Result<Step, NameStepError> {
         let entry = self.find(reference)?;
-        self.step(&entry.name, None, |head| match head {
-            Some(head) if head.current && head.id == entry.id => {
-                Ok(self.version(head.hash)?.then(Event::Deleted, at, head.hash))
-            }
-            // Somebody was faster.
-            _ => Err(FindError::Unknown(reference.to_string()).into()),
+        self.with_reserve(|| {
+            self.step(&entry.name, None, attempt.clone(), |head| match head {
+                Some(head) if head.current && head.id == entry.id => {
+                    Ok(self.version(head.hash)?.then(Event::Deleted, at, head.hash))
+                }
+                // Somebody was faster.
+                _ => Err(FindError::Unknown(reference.to_string()).into()),
+            })
         })
     }
 
@@ -207,6 +228,15 @@ impl Store {
     /// # Errors
     /// `tool-not-found`, `not-deleted`, `id-ambiguous`, `integrity`, and those of the disk.
     pub fn undelete(&self, reference: &ToolRef, at: Timestamp) -> Result<Step, NameStepError> {
+        self.undelete_noted(reference, at, None)
+    }
+
+    pub(crate) fn undelete_noted(
+        &self,
+        reference: &ToolRef,
+        at: Timestamp,
+        attempt: Option<Attempt<'_>>,
+    ) -> Result<Step, NameStepError> {
         let (name, id) = match reference {
             ToolRef::Name(name) => (name.clone(), None),
             ToolRef::Id(prefix) => {
@@ -214,7 +244,7 @@ impl Store {
                 (entry.name, Some(entry.id))
             }
         };
-        self.step(&name, None, |head| {
+        self.step(&name, None, attempt, |head| {
             let head = head.ok_or_else(|| FindError::Unknown(reference.to_string()))?;
             if head.current || id.is_some_and(|id| id != head.id) {
                 return Err(NameStepError::NotDeleted(reference.to_string()));
@@ -228,13 +258,23 @@ impl Store {
     /// # Errors
     /// `tool-not-found`, `version-not-found`, `integrity`, and those of the disk.
     pub fn roll_back(&self, name: &ToolName, number: u64, at: Timestamp) -> Result<Step, NameStepError> {
+        self.roll_back_noted(name, number, at, None)
+    }
+
+    pub(crate) fn roll_back_noted(
+        &self,
+        name: &ToolName,
+        number: u64,
+        at: Timestamp,
+        attempt: Option<Attempt<'_>>,
+    ) -> Result<Step, NameStepError> {
         let past = self.index.read(|transaction| {
             let sql = "SELECT hash FROM version WHERE folded = ? AND number = ? AND event <> 'deleted'";
             let mut statement = transaction.prepare_cached(sql)?;
             let row = statement.query_row((name.folded(), number), |row| row.get(0).map(Hash::from_bytes));
             Ok::<_, Fault>(row.optional()?)
         })?;
-        self.step(name, None, |head| {
+        self.step(name, None, attempt, |head| {
             let head = head.ok_or_else(|| FindError::Unknown(name.to_string()))?;
             let past = past.ok_or_else(|| NameStepError::NoVersion { name: name.clone(), number })?;
             Ok(self.version(past)?.then(Event::RolledBack, at, head.hash))
@@ -261,4 +301,28 @@ impl Store {
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }
+}
+
+/// The step that stores a tool after another one of its name.
+pub(crate) fn registered(
+    registration: &Registration<'_>,
+    head: Option<&Head>,
+    when_taken: WhenTaken,
+    lost: IsLost,
+) -> Result<Version, NameStepError> {
+    let &Registration { spec, notes, scores, at } = registration;
+    let current = head.filter(|head| head.current);
+    let event = match (current, when_taken) {
+        // What was lost is made again by whoever has it still.
+        (Some(current), WhenTaken::Refuse) if lost == IsLost::No || current.id != spec.id() => {
+            return Err(NameStepError::Taken {
+                name: spec.name().clone(),
+                existing_name: current.name.clone(),
+                existing: current.id,
+            });
+        }
+        (Some(_), _) => Event::Replaced,
+        (None, _) => Event::Created,
+    };
+    Ok(Version::new(event, at, head.map(|head| head.hash), spec, notes, scores))
 }

@@ -5,7 +5,9 @@
 //!
 //! Objects are plain: `b3sum objects/ab/cd…` prints `abcd…`.
 
+use std::ffi::OsString;
 use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use blake3::Hash;
@@ -75,6 +77,17 @@ impl Objects {
         }
     }
 
+    /// The same, where what cannot be read is damaged: it is asked for twice, and a file that may not be read is as good as one
+    /// that is not there.
+    pub(crate) fn examine(&self, hash: Hash) -> Result<Found, Fault> {
+        match self.look(hash).or_else(|_| self.look(hash)) {
+            Err(Fault::Disk { source, .. }) if is_unreadable(&source) => {
+                Ok(Found::Damaged(format!("cannot be read: {source}")))
+            }
+            other => other,
+        }
+    }
+
     /// Whether something is stored under a hash, without looking at what.
     pub(crate) fn has(&self, hash: Hash) -> bool {
         // Nothing is opened, so it does not matter where a planted link leads.
@@ -128,13 +141,13 @@ impl Objects {
 
     /// Moves what is stored under a hash into the quarantine.
     pub(crate) fn put_aside(&self, hash: Hash, quarantine: &Dir) -> Result<(), Fault> {
-        put_aside(&self.dir, &path(hash), quarantine, hash.to_hex().as_str())
+        put_aside(&self.dir, Path::new(&path(hash)), quarantine, hash.to_hex().as_str())
     }
 
     /// Moves what does not belong among the objects into the quarantine. `path` is that of a [`Name::Stranger`].
-    pub(crate) fn put_stranger_aside(&self, path: &str, quarantine: &Dir) -> Result<(), Fault> {
-        let path = path.strip_prefix("objects/").unwrap_or(path);
-        put_aside(&self.dir, path, quarantine, &format!("stranger.{}", path.replace('/', ".")))
+    pub(crate) fn put_stranger_aside(&self, path: &Path, quarantine: &Dir) -> Result<(), Fault> {
+        let path = path.strip_prefix("objects").unwrap_or(path);
+        put_aside(&self.dir, path, quarantine, &format!("stranger.{}", path.to_string_lossy().replace('/', ".")))
     }
 
     /// Takes an object away. That it is gone already is fine.
@@ -153,14 +166,18 @@ impl Objects {
         let mut folders = names(&self.dir).map_err(disk())?;
         folders.sort();
         for folder in folders {
-            let is_folder = folder.len() == 2 && hex(&folder);
-            let Some(inside) = is_folder.then(|| self.dir.open_dir_nofollow(&folder).ok()).flatten() else {
-                visit(Name::Stranger(format!("objects/{folder}")))?;
+            let path = Path::new("objects").join(&folder);
+            let known = folder.to_str().filter(|folder| folder.len() == 2 && hex(folder));
+            let is_folder = || self.dir.symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_dir());
+            let Some(known) = known.filter(|_| is_folder()) else {
+                visit(Name::Stranger(path))?;
                 continue;
             };
+            let inside = self.dir.open_dir_nofollow(known).map_err(Fault::disk(format!("objects/{known}")))?;
             for name in names(&inside).map_err(disk())? {
-                let hash = (name.len() == 62 && hex(&name)).then(|| Hash::from_hex(format!("{folder}{name}")).ok());
-                visit(hash.flatten().map_or_else(|| Name::Stranger(format!("objects/{folder}/{name}")), Name::Hash))?;
+                let text = name.to_str().filter(|name| name.len() == 62 && hex(name));
+                let hash = text.and_then(|text| Hash::from_hex(format!("{known}{text}")).ok());
+                visit(hash.map_or_else(|| Name::Stranger(path.join(&name)), Name::Hash))?;
             }
         }
         Ok(())
@@ -168,17 +185,24 @@ impl Objects {
 
     /// Takes away what was being written by processes that are no more, and says how much that was.
     pub(crate) fn sweep_unfinished(&self, older_than: std::time::SystemTime, mode: Mode) -> Result<u64, Fault> {
-        let mut swept = 0;
+        let (mut swept, mut trouble) = (0, None);
         for name in names(&self.tmp).map_err(Fault::disk("tmp"))? {
-            let old = self.tmp.symlink_metadata(&name).and_then(|metadata| metadata.modified());
-            if old.is_ok_and(|time| time.into_std() < older_than) {
-                swept += 1;
-                if mode == Mode::Do {
-                    self.tmp.remove_file(&name).map_err(Fault::disk(format!("tmp/{name}")))?;
-                }
+            let Ok(metadata) = self.tmp.symlink_metadata(&name) else { continue };
+            // No folder in there is ours.
+            let is_old = !metadata.is_dir() && metadata.modified().is_ok_and(|time| time.into_std() < older_than);
+            if !is_old {
+                continue;
+            }
+            let removed = if mode == Mode::Do { self.tmp.remove_file(&name) } else { Ok(()) };
+            match removed {
+                Ok(()) => swept += 1,
+                Err(error) => drop(trouble.get_or_insert((name, error))),
             }
         }
-        Ok(swept)
+        match trouble {
+            Some((name, error)) if swept == 0 => Err(Fault::disk(format!("tmp/{}", name.to_string_lossy()))(error)),
+            _ => Ok(swept),
+        }
     }
 
     /// Waits until these objects outlast a loss of power.
@@ -206,11 +230,11 @@ pub(crate) enum Name {
     /// That of an object.
     Hash(Hash),
     /// Something that does not belong there.
-    Stranger(String),
+    Stranger(PathBuf),
 }
 
 /// Moves something into the quarantine, under a name that is free there: what was put aside before stays.
-fn put_aside(dir: &Dir, path: &str, quarantine: &Dir, name: &str) -> Result<(), Fault> {
+fn put_aside(dir: &Dir, path: &Path, quarantine: &Dir, name: &str) -> Result<(), Fault> {
     let mut free = name.to_owned();
     for number in 1.. {
         if quarantine.symlink_metadata(&free).is_err() {
@@ -227,6 +251,13 @@ pub(crate) fn path(hash: Hash) -> String {
     format!("{}/{}", &name[..2], &name[2..])
 }
 
+/// Whether the file itself is what cannot be read, and not this process what cannot read.
+fn is_unreadable(error: &std::io::Error) -> bool {
+    use rustix::io::Errno;
+    let errors = [Errno::ACCESS, Errno::PERM, Errno::IO, Errno::NXIO, Errno::BADMSG];
+    errors.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
 fn is_link(dir: &Dir, path: &str) -> bool {
     dir.symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
 }
@@ -236,6 +267,6 @@ fn hex(text: &str) -> bool {
 }
 
 /// The names in a folder.
-pub(crate) fn names(dir: &Dir) -> std::io::Result<Vec<String>> {
-    dir.entries()?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+pub(crate) fn names(dir: &Dir) -> std::io::Result<Vec<OsString>> {
+    dir.entries()?.map(|entry| Ok(entry?.file_name())).collect()
 }

@@ -1,14 +1,14 @@
 //! Making the index anew from the objects.
 //!
 //! Invariant: nobody else has the store open meanwhile, the old index stays in the quarantine, and a rebuilding that was
-//! broken off is known by a mark: until one is finished, the store does not open.
+//! broken off is known by a mark: until one is finished, the store does not open. Whoever finishes it puts the old index back
+//! first, so nothing is lost wherever it was broken off; and where the disk fails to read, the rebuilding stops.
 //!
 //! What objects do not say is taken over from the old index, as far as it can be read. From one that is damaged no
 //! approvals are: a flipped bit must not let anything run. For the same reason the secret goes, and with it whatever was
 //! made with it: a token that was spent must not be good again, and a run that is asleep cannot be opened any more.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use blake3::Hash;
 use jiff::Timestamp;
@@ -42,7 +42,7 @@ struct Step {
 
 /// What is taken over from the old index: columns that are read from it, and where they go. Where it is about a tool,
 /// the first one is its identifier.
-const TAKEN_OVER: [(&str, &str); 9] = [
+const TAKEN_OVER: [(&str, &str); 11] = [
     ("SELECT id, status FROM tool", "UPDATE tool SET status = ?2 WHERE id = ?1"),
     (
         "SELECT id, confidence, runs, successes, last_used_at FROM tool",
@@ -74,6 +74,11 @@ const TAKEN_OVER: [(&str, &str); 9] = [
         "INSERT OR IGNORE INTO pair (space, key, value, version, until) SELECT ?1, ?2, ?3, ?4, ?5 \
          WHERE json_valid(?3) AND ?4 < 0x10000000000000",
     ),
+    (
+        "SELECT change, after, line FROM outbox ORDER BY num",
+        "INSERT OR IGNORE INTO outbox (change, after, line) VALUES (?1, ?2, ?3)",
+    ),
+    ("SELECT one, seq, hash FROM log_head", "INSERT OR IGNORE INTO log_head (one, seq, hash) VALUES (?1, ?2, ?3)"),
     (
         "SELECT what, at FROM mark WHERE what = 'version'",
         "INSERT OR IGNORE INTO mark (what, at) SELECT ?1, ?2 WHERE ?2 < 0x10000000000000",
@@ -122,18 +127,22 @@ pub(crate) fn index(directory: &Directory, objects: &Objects, old: Old, health: 
 
 fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<usize, Fault> {
     let root = directory.root();
-    let (old_path, new_path) = (old_index(directory)?, directory.path().join(NEW));
+    let old_path = directory.path().join(FILE);
     let mut options = private();
     root.open_with(MARK, options.create(true).write(true))
         .and_then(|file| file.sync_all())
         .map_err(Fault::disk(MARK))?;
     remove(directory, NEW)?;
-    let old_index = index::connect_to_read(&old_path).ok();
+    let old_index = match index::connect_to_read(&old_path) {
+        Ok(old_index) => Some(old_index),
+        Err(error) if old == Old::Whole || is_read_error(&error) => return Err(error.into()),
+        Err(_) => None,
+    };
     if let Some(old_index) = &old_index {
-        keep_unsynced(old_index, objects);
+        keep_unsynced(old_index, old, objects)?;
     }
     let histories = histories(objects)?;
-    let mut new_index = index::make_at(&new_path)?;
+    let mut new_index = index::make_at(directory, NEW)?;
     let transaction = new_index.transaction()?;
     let mut versions = 0;
     for Step { folded, number, hash, version } in in_order_of_arrival(histories) {
@@ -143,8 +152,12 @@ fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<usize, Fau
     if let Some(old_index) = &old_index {
         let besides = if old == Old::Whole { &WHERE_WHOLE[..] } else { &[] };
         for (from, to) in TAKEN_OVER.iter().chain(besides) {
-            // What cannot be read is what was lost; the rest is not.
-            let _ = take_over(old_index, from, &transaction, to);
+            match take_over(old_index, from, &transaction, to) {
+                // A disk that fails is no reason to forget what people said.
+                Err(error) if old == Old::Whole || is_read_error(&error) => return Err(error.into()),
+                // What cannot be read is what was lost; the rest is not.
+                _ => {}
+            }
         }
     }
     spaces::recount(&transaction, old)?;
@@ -158,14 +171,37 @@ fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<usize, Fau
     Ok(versions)
 }
 
-/// Where the old index is: in its place, or where a rebuilding that was broken off put it last.
-fn old_index(directory: &Directory) -> Result<PathBuf, Fault> {
-    let is_there = |name: &str| directory.root().symlink_metadata(name).is_ok();
-    if is_there(FILE) || !is_there(MARK) {
-        return Ok(directory.path().join(FILE));
+/// Whether the disk could not be read, which is not to say that what is on it is damaged.
+fn is_read_error(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::SystemIoFailure)
+}
+
+/// Puts an index back that a repair had put aside when it was broken off, with what was in its log: nothing that it says is
+/// lost. A new one that is in its place already stays there.
+pub(crate) fn roll_back(directory: &Directory) -> Result<(), OpenError> {
+    let root = directory.root();
+    if root.symlink_metadata(MARK).is_err() {
+        return Ok(());
     }
-    let last = free_number(directory)? - 1;
-    Ok(directory.path().join("quarantine").join(kept_index(last)))
+    if !directory.exclude_others()? {
+        return Err(OpenError::InUse { path: directory.path().display().to_string() });
+    }
+    let quarantine = directory.folder("quarantine")?;
+    let free = free_number(directory)?;
+    // The index itself is put aside last, so that its number is free until then.
+    let (number, endings) = match root.symlink_metadata(FILE) {
+        Ok(_) => (free, &["-shm", "-wal"][..]),
+        Err(_) => (free - 1, &["-shm", "-wal", ""][..]),
+    };
+    let put_back = endings.iter().try_for_each(|ending| {
+        match quarantine.rename(format!("{}{ending}", kept_index(number)), root, format!("{FILE}{ending}")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    });
+    directory.admit_others()?;
+    put_back.map_err(Fault::disk(FILE))?;
+    Ok(())
 }
 
 /// What an index is called in the quarantine.
@@ -207,15 +243,22 @@ fn remove(directory: &Directory, name: &str) -> Result<(), Fault> {
 }
 
 /// Writes the objects that only the old index kept safe.
-fn keep_unsynced(old: &Connection, objects: &Objects) {
-    let Ok(mut statement) = old.prepare("SELECT hash, bytes FROM unsynced") else { return };
-    let Ok(mut rows) = statement.query([]) else { return };
-    while let Ok(Some(row)) = rows.next() {
-        let (Ok(hash), Ok(bytes)) = (row.get(0).map(Hash::from_bytes), row.get::<_, Vec<u8>>(1)) else { continue };
-        if blake3::hash(&bytes) == hash && !matches!(objects.look(hash), Ok(Found::Whole(_))) {
-            // Where it cannot be written, the tool is found to be lost.
-            let _ = objects.write(hash, &bytes);
+fn keep_unsynced(old: &Connection, whether: Old, objects: &Objects) -> Result<(), Fault> {
+    let kept = || -> rusqlite::Result<()> {
+        let mut statement = old.prepare("SELECT hash, bytes FROM unsynced")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let (Ok(hash), Ok(bytes)) = (row.get(0).map(Hash::from_bytes), row.get::<_, Vec<u8>>(1)) else { continue };
+            if blake3::hash(&bytes) == hash && !matches!(objects.look(hash), Ok(Found::Whole(_))) {
+                // Where it cannot be written, the tool is found to be lost.
+                let _ = objects.write(hash, &bytes);
+            }
         }
+        Ok(())
+    };
+    match kept() {
+        Err(error) if whether == Old::Whole || is_read_error(&error) => Err(error.into()),
+        _ => Ok(()),
     }
 }
 
@@ -224,7 +267,7 @@ fn histories(objects: &Objects) -> Result<Histories, Fault> {
     let mut histories = Histories::new();
     objects.each(&mut |name| {
         let Name::Hash(hash) = name else { return Ok(()) };
-        let Found::Whole(bytes) = objects.look(hash)? else { return Ok(()) };
+        let Found::Whole(bytes) = objects.examine(hash)? else { return Ok(()) };
         if let Some((folded, version)) = Version::from_bytes(&bytes).ok().and_then(named) {
             histories.entry(folded).or_default().push((hash, version));
         }
@@ -288,8 +331,9 @@ fn take_over(old: &Connection, from: &str, new: &Connection, to: &str) -> rusqli
         (0..columns).map(|column| row.get(column)).collect::<rusqlite::Result<Vec<rusqlite::types::Value>>>()
     };
     while let Some(row) = rows.next()? {
-        // A row that the new tables refuse is damage as well.
-        let _ = values(row).and_then(|values| writing.execute(params_from_iter(values)));
+        let values = values(row)?;
+        // A row that the new tables refuse is damage.
+        let _ = writing.execute(params_from_iter(values));
     }
     Ok(())
 }

@@ -5,6 +5,7 @@
 //! the usage of its tool get into the index, with those of other runs; and then only its slot in the journal is free
 //! again. Whoever closes it after a kill sees by its identifier which of these were done.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use blake3::Hash;
@@ -14,8 +15,10 @@ use crate::directory::Access;
 use crate::error::Fault;
 use crate::index::Durability;
 use crate::journal::{Journal, Open, Slot};
+use crate::notice::{self, Notice};
 use crate::records::{Record, RunRecord};
 use crate::run_id::RunId;
+use crate::settle::Late;
 use crate::store::Store;
 use crate::together::{Kept, RecordError, keep};
 use crate::usage::UsageEvent;
@@ -125,8 +128,13 @@ impl Store {
             && begun.slot.end(begun.run, &note).is_ok()
         {
             attempt.details.run = Some(begun.run.to_string());
-            self.audit.record(&attempt)?;
-            self.settle_later(begun.slot, kept);
+            let late = match self.audit.record(&attempt) {
+                Ok(_) => None,
+                // How it ended is in its journal, so its line is not lost, and its record is not either.
+                Err(fault) => Some(self.late(begun.run, &attempt, &fault)?),
+            };
+            self.say_trouble(late.is_some());
+            self.settle_later(begun.slot, kept, late);
             return Ok(hash);
         }
         let kept = self.keep_together(kept);
@@ -145,6 +153,26 @@ impl Store {
             tracing::warn!(%error, "a run that has ended could not be taken out of its journal");
         }
         Ok(hash)
+    }
+
+    /// The line of a run, to be appended later.
+    fn late(&self, run: RunId, attempt: &Attempt<'_>, fault: &Fault) -> Result<Late, Fault> {
+        let after = self.audit.last_known().map_or(0, |head| head.seq());
+        let late = Late { run: run.to_string(), after, line: self.audit.render(attempt, None)? };
+        notice::tell(&Notice::Delayed { action: attempt.action.name(), why: &fault.to_string() });
+        Ok(late)
+    }
+
+    /// Whether the line of the last run is not in the log yet, because that could not be written.
+    #[must_use]
+    pub fn is_log_behind(&self) -> bool {
+        self.is_behind.load(Ordering::Relaxed)
+    }
+
+    fn say_trouble(&self, is_behind: bool) {
+        if self.is_behind.load(Ordering::Relaxed) != is_behind {
+            self.is_behind.store(is_behind, Ordering::Relaxed);
+        }
     }
 
     /// The runs that were begun by processes that are gone, and those of this one that nobody is going to end. Each is
@@ -168,7 +196,7 @@ impl Store {
         let mut interrupted = Vec::new();
         for Open { slot, run, payload, end, .. } in open {
             if let Some(ended) = end.and_then(|end| crate::settle::noted(run, &end)) {
-                let fallen = self.index.write(Durability::Unsynced, |connection| keep(connection, [&ended]))?;
+                let fallen = self.index.write_soon(Durability::Unsynced, |connection| keep(connection, [&ended]))?;
                 self.say_who_fell_back(&fallen);
             }
             let kept = match self.record_of(run) {

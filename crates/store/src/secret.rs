@@ -8,7 +8,7 @@
 
 use std::io::{ErrorKind, Read as _, Write as _};
 
-use crate::directory::{Directory, private};
+use crate::directory::{Directory, open_regular, private};
 use crate::error::Fault;
 use crate::store::Store;
 use crate::wait::{PATIENCE, lock_within};
@@ -58,7 +58,7 @@ impl Store {
 
 /// The secret, if there is one.
 fn kept(directory: &Directory) -> Result<Option<Secret>, Fault> {
-    let file = match directory.root().open_with(FILE, private().read(true)) {
+    let file = match open_regular(directory.root(), FILE, private().read(true)) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         other => other.map_err(Fault::disk(FILE))?,
     };
@@ -75,7 +75,7 @@ fn made(directory: &Directory) -> Result<Secret, Fault> {
     directory.must_be_writable()?;
     // Given up when it is dropped.
     let queue = directory.lock_file("writer")?;
-    lock_within(&queue, PATIENCE, std::fs::File::try_lock).map_err(Fault::disk("writer"))?;
+    lock_within(&queue, "the index", PATIENCE, std::fs::File::try_lock).map_err(Fault::disk("writer"))?;
     if let Some(secret) = kept(directory)? {
         return Ok(secret);
     }

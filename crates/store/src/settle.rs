@@ -17,6 +17,7 @@ use toolcell_tool::ToolId;
 use crate::error::Fault;
 use crate::index::Durability;
 use crate::journal::{END_LIMIT, Slot};
+use crate::notice::{self, Notice};
 use crate::records::{RUN, Record, RunRecord};
 use crate::run_id::RunId;
 use crate::store::Store;
@@ -35,10 +36,28 @@ pub(crate) struct Unsettled {
     count: AtomicUsize,
 }
 
+/// How long others are waited for.
+#[derive(Clone, Copy)]
+enum Patience {
+    Short,
+    Long,
+}
+
 /// A run that has ended: what is to be kept of it, and where it is until then.
 struct Ended {
     slot: Slot,
     kept: Kept,
+    /// Its line, where that could not be appended yet.
+    late: Option<Late>,
+}
+
+/// A line of a run that could not be appended.
+pub(crate) struct Late {
+    pub(crate) run: String,
+    /// The number of a line that is before it.
+    pub(crate) after: u64,
+    /// Rendered for the start of the chain.
+    pub(crate) line: String,
 }
 
 /// What is noted in the journal of a run that has ended.
@@ -125,14 +144,33 @@ impl Store {
     /// # Errors
     /// `store-busy`, and those of the disk. What is not there then stays in the journal, and is tried again.
     pub fn settle(&self) -> Result<(), Fault> {
+        self.settle_within(Patience::Long)
+    }
+
+    /// The same, which gives up soon where another process keeps this one from it.
+    ///
+    /// # Errors
+    /// As [`Store::settle`]
+    pub fn settle_soon(&self) -> Result<(), Fault> {
+        self.settle_within(Patience::Short)
+    }
+
+    fn settle_within(&self, patience: Patience) -> Result<(), Fault> {
+        self.close_outbox_in_time()?;
         if self.unsettled() == 0 {
             return Ok(());
         }
         let _settling = self.unsettled.settling.lock().unwrap_or_else(PoisonError::into_inner);
-        let ended = std::mem::take(&mut *self.unsettled.waiting());
-        let written = self.index.write(Durability::Unsynced, |connection: &Connection| {
+        let mut ended = std::mem::take(&mut *self.unsettled.waiting());
+        let appended = self.append_late(&mut ended);
+        let work = |connection: &Connection| {
+            self.note_head(connection).map_err(Fault::from)?;
             together::keep(connection, ended.iter().map(|ended| &ended.kept))
-        });
+        };
+        let written = match patience {
+            Patience::Long => self.index.write(Durability::Unsynced, work),
+            Patience::Short => self.index.write_soon(Durability::Unsynced, work),
+        };
         let fallen = match written {
             Ok(fallen) => fallen,
             Err(fault) => {
@@ -141,29 +179,54 @@ impl Store {
                 return Err(fault);
             }
         };
-        self.unsettled.count.fetch_sub(ended.len(), Ordering::SeqCst);
         self.say_who_fell_back(&fallen);
-        for ended in ended {
+        // What is in the index, and not in the log, stays in the journal. That it is in the index already is seen by its hash.
+        let (late, done): (Vec<Ended>, Vec<Ended>) = ended.into_iter().partition(|ended| ended.late.is_some());
+        self.unsettled.count.fetch_sub(done.len(), Ordering::SeqCst);
+        self.unsettled.waiting().splice(0..0, late);
+        for ended in done {
             if let Err(error) = ended.slot.clear() {
                 // Whoever finds it sees that nothing is missing.
                 tracing::warn!(%error, "a run that has ended could not be taken out of its journal");
             }
+        }
+        appended
+    }
+
+    /// Appends lines that could not be appended before, as far as that is possible.
+    fn append_late(&self, ended: &mut [Ended]) -> Result<(), Fault> {
+        let all = || ended.iter().filter_map(|ended| ended.late.as_ref());
+        let Some(after) = all().map(|late| late.after).min() else { return Ok(()) };
+        // What failed may be there all the same.
+        let appended = self.audit.runs_after(after, all().map(|late| late.run.clone()).collect())?;
+        for late in ended.iter_mut().map(|ended| &mut ended.late) {
+            if let Some(missing) = late.as_ref().filter(|late| !appended.contains_key(&late.run)) {
+                self.audit.append_rendered(&missing.line)?;
+            }
+            *late = None;
         }
         Ok(())
     }
 
     /// Puts what has ended into the index before something is read there. Where that fails, what is there is read.
     pub(crate) fn settle_first(&self) {
-        if let Err(fault) = self.settle() {
+        if let Err(fault) = self.settle_soon() {
             tracing::warn!(%fault, "runs that have ended are not in the index yet");
         }
     }
 
+    /// The same for the last time, which is told where it fails.
+    pub(crate) fn settle_at_the_end(&self) {
+        if let Err(fault) = self.settle_soon() {
+            notice::tell(&Notice::Unsettled { why: &fault.to_string() });
+        }
+    }
+
     /// Leaves a run that has ended to be put into the index later.
-    pub(crate) fn settle_later(&self, slot: Slot, kept: Kept) {
+    pub(crate) fn settle_later(&self, slot: Slot, kept: Kept, late: Option<Late>) {
         // Counted before it waits: whoever settles it meanwhile takes it off the count.
         let before = self.unsettled.count.fetch_add(1, Ordering::SeqCst);
-        self.unsettled.waiting().push(Ended { slot, kept });
+        self.unsettled.waiting().push(Ended { slot, kept, late });
         if before + 1 >= WAITING {
             self.settle_first();
         }

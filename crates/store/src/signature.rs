@@ -9,7 +9,7 @@
 use std::io::{Cursor, Read as _};
 use std::path::Path;
 
-use crate::directory::private;
+use crate::directory::{open_regular, private};
 use crate::error::Fault;
 use crate::store::Store;
 
@@ -199,7 +199,8 @@ impl Store {
         let mut keys = Vec::new();
         for name in names {
             let mut text = String::new();
-            let opened = folder.open_with(&name, private().read(true));
+            let name = name.to_string_lossy();
+            let opened = open_regular(&folder, &name, private().read(true));
             let read = opened.and_then(|file| file.take(KEY_LIMIT).read_to_string(&mut text));
             read.map_err(Fault::disk(format!("keys/{name}")))?;
             let key = PublicKey::parse(&text);

@@ -1,25 +1,40 @@
 //! One step in the history of a name.
 //!
-//! Invariant: a step is one transaction. Its source is written before it and its version within it, and what refers to
-//! them is committed after; where somebody else took a step in between, the step is thought over again.
+//! Invariant: a step is one transaction. Its source is written before it. Its version becomes a file only once the transaction
+//! is committed, or is taken away where it is not: what is found among the objects was a step. Where somebody else took a step in
+//! between, the step is thought over again.
 //!
 //! The bytes of the objects go into the transaction as well, until their files were synced. So a step that outlasts a
-//! loss of power costs one sync and not five.
+//! loss of power costs one sync and not five, and a process that is killed before the file of its version is there has
+//! taken its step: whoever reads the version makes the file. Where nothing is synced the bytes are in the files alone, and the
+//! version is written within the transaction.
+
+use std::cell::RefCell;
 
 use blake3::Hash;
 use rusqlite::{Connection, OptionalExtension as _};
 use toolcell_tool::{ToolId, ToolName};
 
+use crate::audit::Attempt;
 use crate::error::Fault;
-use crate::index::Durability;
+use crate::index::{Durability, Reached, Turn, Unwritten};
 use crate::names::{NameStepError, Step};
 use crate::objects::Found;
 use crate::store::{Store, by_id, joined, parsed, stored};
 use crate::version::{Event, Version};
-use crate::{generation, search, trust};
+use crate::{generation, outbox, search, trust};
 
 /// How many objects wait to be synced before they are, all at once.
 const UNSYNCED: i64 = 512;
+
+/// Files of versions, until it is known whether their steps are taken.
+#[derive(Default)]
+pub(crate) struct Files {
+    /// What is to be written once they are.
+    to_write: Vec<(Hash, Vec<u8>)>,
+    /// What was written, and goes where they are not.
+    written: Vec<Hash>,
+}
 
 /// The last step in the history of a name.
 pub(crate) struct Head {
@@ -37,6 +52,7 @@ impl Store {
         &self,
         name: &ToolName,
         source: Option<(Hash, &[u8])>,
+        attempt: Option<Attempt<'_>>,
         decide: impl Fn(Option<&Head>) -> Result<Version, NameStepError>,
     ) -> Result<Step, NameStepError> {
         self.directory.must_be_writable()?;
@@ -44,47 +60,115 @@ impl Store {
         loop {
             let before = self.index.read(|transaction| head(transaction, &folded).map_err(Fault::from))?;
             let version = decide(before.as_ref())?;
-            let bytes = version.to_bytes().map_err(|reason| Fault::Disk {
-                path: "a version".to_owned(),
-                source: std::io::Error::other(reason),
-            })?;
-            let hash = blake3::hash(&bytes);
-            let objects: Vec<(Hash, &[u8])> = source.into_iter().chain([(hash, bytes.as_slice())]).collect();
             if let Some((hash, bytes)) = source {
                 self.keep_object(hash, bytes)?;
             }
-            let number = before.as_ref().map_or(1, |head| head.number + 1);
-            let durability = self.settings.durability;
-            let taken = self.index.write(durability, |transaction| {
-                let now = head(transaction, &folded).map_err(Fault::from)?;
-                if now.map(|head| head.hash) != before.as_ref().map(|head| head.hash) {
-                    return Ok(false);
-                }
-                let adds_one = before.as_ref().is_none_or(|head| !head.current);
-                if adds_one && version.event != Event::Deleted {
-                    self.must_have_room(transaction)?;
-                }
-                for (hash, bytes) in &objects {
-                    // The version waits until it counts, or a step that was not taken would be found among the objects
-                    // when the index is made anew. And `gc` may have taken a source that nothing referred to.
-                    if !self.objects.has(*hash) {
-                        self.objects.write(*hash, bytes)?;
+            let files = RefCell::new(Files::default());
+            let taken = self.make(
+                attempt.clone(),
+                |transaction, attempt| {
+                    let now = head(transaction, &folded).map_err(Fault::from)?;
+                    if now.map(|head| head.hash) != before.as_ref().map(|head| head.hash) {
+                        return Ok::<_, NameStepError>(None);
                     }
-                    if durability == Durability::Synced {
-                        let sql = "INSERT OR IGNORE INTO unsynced (hash, bytes) VALUES (?, ?)";
-                        let mut statement = transaction.prepare_cached(sql).map_err(Fault::from)?;
-                        statement.execute((hash.as_bytes(), bytes)).map_err(Fault::from)?;
+                    let replaced = before.as_ref().filter(|head| head.current).map(|head| head.id);
+                    let step =
+                        self.take(transaction, name, before.as_ref(), &version, source, &mut files.borrow_mut())?;
+                    outbox::is_about(attempt, step.id, &step.name);
+                    if matches!(version.event, Event::Created | Event::Replaced) {
+                        attempt.details.replaced = replaced.filter(|replaced| *replaced != step.id);
+                    }
+                    Ok(Some(step))
+                },
+                |turn, taken| self.settle_files(turn, &files.borrow(), taken),
+            )?;
+            if let Some(step) = taken {
+                self.sync_objects_if_many();
+                return Ok(step);
+            }
+        }
+    }
+
+    /// Writes a step after `before` into the index, and notes which files it needs.
+    pub(crate) fn take(
+        &self,
+        transaction: &Connection,
+        name: &ToolName,
+        before: Option<&Head>,
+        version: &Version,
+        source: Option<(Hash, &[u8])>,
+        files: &mut Files,
+    ) -> Result<Step, NameStepError> {
+        let bytes = version
+            .to_bytes()
+            .map_err(|reason| Fault::Disk { path: "a version".to_owned(), source: std::io::Error::other(reason) })?;
+        let hash = blake3::hash(&bytes);
+        let adds_one = before.is_none_or(|head| !head.current);
+        if adds_one && version.event != Event::Deleted {
+            self.must_have_room(transaction)?;
+        }
+        if let Some((hash, bytes)) = source {
+            // `gc` may have taken a source that nothing referred to.
+            if !self.objects.has(hash) {
+                self.objects.write(hash, bytes)?;
+            }
+            self.keep_bytes(transaction, hash, bytes).map_err(Fault::from)?;
+        }
+        self.keep_bytes(transaction, hash, &bytes).map_err(Fault::from)?;
+        if !self.objects.has(hash) {
+            match self.settings.durability {
+                Durability::Synced => files.to_write.push((hash, bytes)),
+                Durability::Unsynced => {
+                    files.written.push(hash);
+                    self.objects.write(hash, &bytes)?;
+                }
+            }
+        }
+        let number = before.map_or(1, |head| head.number + 1);
+        apply(transaction, &name.folded(), number, hash, version).map_err(Fault::from)?;
+        let name = ToolName::parse(&version.name).unwrap_or_else(|_| name.clone());
+        Ok(Step { id: version.tool, name, number })
+    }
+
+    /// Keeps the bytes of an object in the index until its file outlasts a loss of power.
+    fn keep_bytes(&self, transaction: &Connection, hash: Hash, bytes: &[u8]) -> rusqlite::Result<()> {
+        if self.settings.durability == Durability::Synced {
+            let sql = "INSERT OR IGNORE INTO unsynced (hash, bytes) VALUES (?, ?)";
+            transaction.prepare_cached(sql)?.execute((hash.as_bytes(), bytes))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the files of versions whose steps were taken, and takes those away whose steps were not.
+    pub(crate) fn settle_files<T, E>(
+        &self,
+        turn: &mut Turn<'_>,
+        files: &Files,
+        taken: &Result<Option<T>, Unwritten<E>>,
+    ) {
+        match taken {
+            Ok(_) => {
+                for (hash, bytes) in &files.to_write {
+                    // Somebody may have read it meanwhile, and made it so.
+                    if !self.objects.has(*hash)
+                        && let Err(fault) = self.objects.write(*hash, bytes)
+                    {
+                        // The index has its bytes. Whoever reads the version makes the file.
+                        tracing::warn!(%fault, "the file of a version could not be written");
                     }
                 }
-                apply(transaction, &folded, number, hash, &version).map_err(Fault::from)?;
-                Ok::<bool, NameStepError>(true)
-            })?;
-            if taken {
-                if durability == Durability::Synced {
-                    self.sync_objects_if_many();
+            }
+            Err(unwritten) => {
+                if unwritten.reached == Reached::Commit {
+                    // What is in the log of the index in spite of the failure is written over, so that it is not found there.
+                    let _ = turn
+                        .write(Durability::Unsynced, |transaction| Ok::<_, Fault>(generation::changed(transaction)?));
                 }
-                let name = ToolName::parse(&version.name).unwrap_or_else(|_| name.clone());
-                return Ok(Step { id: version.tool, name, number });
+                for hash in &files.written {
+                    if let Err(fault) = self.objects.remove(*hash) {
+                        tracing::warn!(%fault, "the file of a step that was not taken could not be removed");
+                    }
+                }
             }
         }
     }
@@ -104,7 +188,10 @@ impl Store {
     }
 
     /// Syncs the files of objects that only the index keeps safe, where they have become many.
-    fn sync_objects_if_many(&self) {
+    pub(crate) fn sync_objects_if_many(&self) {
+        if self.settings.durability == Durability::Unsynced {
+            return;
+        }
         let count = self.index.read(|transaction| {
             let mut statement = transaction.prepare_cached("SELECT count(*) FROM unsynced")?;
             Ok::<i64, Fault>(statement.query_row([], |row| row.get(0))?)
@@ -141,7 +228,8 @@ impl Store {
     }
 }
 
-fn head(transaction: &Connection, folded: &str) -> rusqlite::Result<Option<Head>> {
+/// The last step in the history of a name.
+pub(crate) fn head(transaction: &Connection, folded: &str) -> rusqlite::Result<Option<Head>> {
     let sql = "SELECT hash, number, id, name, current FROM version JOIN tool ON num = version.tool \
                WHERE version.folded = ? ORDER BY number DESC LIMIT 1";
     let mut statement = transaction.prepare_cached(sql)?;
@@ -192,6 +280,7 @@ pub(crate) fn apply(
     let source = parsed(0, version.code_hash())?;
     let row = (num, hash.as_bytes(), source.as_bytes(), &version.description);
     transaction.prepare_cached(sql)?.execute(row)?;
+    transaction.prepare_cached("DELETE FROM damaged WHERE tool = ?")?.execute([num])?;
     let sql = "INSERT INTO version (folded, number, hash, tool, event, at) VALUES (?, ?, ?, ?, ?, ?)";
     let row = (folded, number, hash.as_bytes(), num, version.event.name(), at);
     transaction.prepare_cached(sql)?.execute(row)?;

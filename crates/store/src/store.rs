@@ -3,6 +3,7 @@
 //! Invariant: what comes off the disk is checked against its hash on every read, and a tool against its identifier.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use blake3::Hash;
@@ -16,8 +17,11 @@ use crate::error::Fault;
 use crate::find::{FindError, ToolRef};
 use crate::index::{Durability, Index};
 use crate::journal::Journal;
+use crate::notice::{self, Notice};
 use crate::objects::{Found, Objects};
+use crate::outbox::Outbox;
 use crate::rebuild::MARK;
+use crate::reserve;
 use crate::secret::Secret;
 use crate::settle::Unsettled;
 use crate::together::Waiting;
@@ -66,6 +70,9 @@ pub struct Store {
     pub(crate) journal: Mutex<Option<Arc<Journal>>>,
     /// Once somebody asked for it.
     pub(crate) secret: OnceLock<Secret>,
+    pub(crate) outbox: Mutex<Outbox>,
+    /// Whether the line of the last run is not in the log yet.
+    pub(crate) is_behind: AtomicBool,
 }
 
 /// What the index keeps about a tool.
@@ -131,7 +138,8 @@ impl Store {
         let objects = Objects::open(&directory)?;
         let index = Index::open(&directory)?;
         let audit = Audit::open(&directory, settings.audit)?;
-        Ok(Self {
+        reserve::keep(&directory);
+        let store = Self {
             directory,
             objects,
             index,
@@ -141,7 +149,14 @@ impl Store {
             unsettled: Unsettled::default(),
             journal: Mutex::default(),
             secret: OnceLock::new(),
-        })
+            outbox: Mutex::default(),
+            is_behind: AtomicBool::new(false),
+        };
+        if let Err(fault) = store.open_outbox() {
+            // What waits there is appended by the next who can.
+            notice::tell(&Notice::Delayed { action: "earlier changes", why: &fault.to_string() });
+        }
+        Ok(store)
     }
 
     /// Where it is.
@@ -213,6 +228,14 @@ impl Store {
     /// # Errors
     /// `integrity`, and those of the disk.
     pub fn spec(&self, entry: &Entry) -> Result<ToolSpec, Fault> {
+        let read = self.read_spec(entry);
+        if let Err(Fault::Object { .. }) = read {
+            self.mark_damaged(entry);
+        }
+        read
+    }
+
+    fn read_spec(&self, entry: &Entry) -> Result<ToolSpec, Fault> {
         let version = self.version(entry.version)?;
         let spec = version.spec(&self.object(entry.source)?);
         let spec = spec.map_err(|reason| Fault::object(entry.version, reason))?;
@@ -257,9 +280,17 @@ impl Store {
 impl Drop for Store {
     /// What has ended gets into the index; where it does not, it is in the journal.
     fn drop(&mut self) {
-        self.settle_first();
+        self.settle_at_the_end();
+        if let Err(fault) = self.close_outbox() {
+            // Whoever opens the store next goes on with it.
+            tracing::warn!(%fault, "lines of the audit log are not synced yet");
+        }
     }
 }
+
+/// The latest time that the tables hold, and the latest that is read as it is.
+const LAST_TIME: i64 = 253_402_207_200_999;
+const LAST_READ: i64 = 253_402_207_200_000;
 
 /// The columns of an [`Entry`].
 pub(crate) const COLUMNS: &str = "num, id, name, current, description, tags, safety, quality, confidence, status, \
@@ -320,9 +351,11 @@ pub(crate) fn joined(tags: &[String]) -> String {
     tags.iter().fold("\n".to_owned(), |joined, tag| joined + tag + "\n")
 }
 
-/// A column of milliseconds since 1970.
+/// A column of milliseconds since 1970. In its last second the calendar ends before the tables do.
 pub(crate) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
-    parsed(column, Timestamp::from_millisecond(row.get(column)?))
+    let stored: i64 = row.get(column)?;
+    let stored = if (LAST_READ..=LAST_TIME).contains(&stored) { LAST_READ } else { stored };
+    parsed(column, Timestamp::from_millisecond(stored))
 }
 
 /// Ten-thousandths.

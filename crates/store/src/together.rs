@@ -70,7 +70,10 @@ impl Store {
             },
         );
         // Without a result, whoever took it along did not come back.
-        done.get().cloned().unwrap_or_else(|| Err(Arc::new(Fault::Busy))).map_err(RecordError)
+        done.get()
+            .cloned()
+            .unwrap_or_else(|| Err(Arc::new(Fault::Busy { what: "the index".to_owned() })))
+            .map_err(RecordError)
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use serde_json::Value;
 use toolcell_tool::{Status, ToolId, canonical};
 
+use crate::audit::{Attempt, Change};
 use crate::error::Fault;
 use crate::find::FindError;
 use crate::index::Durability;
@@ -100,17 +101,32 @@ impl Store {
     /// # Errors
     /// `status-illegal`, `tool-not-found`, and those of the disk.
     pub fn set_status(&self, id: ToolId, to: Status) -> Result<Status, StatusError> {
+        self.set_status_noted(id, to, None)
+    }
+
+    pub(crate) fn set_status_noted(
+        &self,
+        id: ToolId,
+        to: Status,
+        attempt: Option<Attempt<'_>>,
+    ) -> Result<Status, StatusError> {
         // What failed before a tool passed does not count against it after.
         self.settle_first();
-        self.index.write(self.settings.durability, |transaction| {
-            let entry = by_id(transaction, id).map_err(Fault::from)?;
-            let Entry { status: from, num, .. } = entry.ok_or_else(|| FindError::Unknown(id.to_string()))?;
-            if !from.may_become(to) {
-                return Err(StatusError::Illegal { from, to });
-            }
-            becomes(transaction, num, to).map_err(Fault::from)?;
-            Ok(from)
-        })
+        let made = self.make(
+            attempt,
+            |transaction, attempt| {
+                let entry = by_id(transaction, id).map_err(Fault::from)?;
+                let Entry { status: from, num, .. } = entry.ok_or_else(|| FindError::Unknown(id.to_string()))?;
+                if !from.may_become(to) {
+                    return Err(StatusError::Illegal { from, to });
+                }
+                becomes(transaction, num, to).map_err(Fault::from)?;
+                attempt.details.status = Some(Change { from, to });
+                Ok(Some(from))
+            },
+            |_, _| (),
+        )?;
+        Ok(made.unwrap_or(to))
     }
 
     /// Keeps a decision. An approval ends a refusal of the tool, and stands beside approvals of it with other grants. A refusal ends
@@ -119,8 +135,20 @@ impl Store {
     /// # Errors
     /// Those of the disk.
     pub fn decide(&self, approval: &Approval) -> Result<Settled, Fault> {
+        self.decide_noted(approval, None)
+    }
+
+    pub(crate) fn decide_noted(&self, approval: &Approval, attempt: Option<Attempt<'_>>) -> Result<Settled, Fault> {
         let form = form(&approval.grants)?;
-        self.index.write(self.settings.durability, |transaction| Ok(settle(transaction, approval, &form)?))
+        let made = self.make(
+            attempt,
+            |transaction, _| {
+                let settled = settle(transaction, approval, &form)?;
+                Ok::<_, Fault>((settled == Settled::Kept).then_some(()))
+            },
+            |_, _| (),
+        )?;
+        Ok(made.map_or(Settled::Gone, |()| Settled::Kept))
     }
 
     /// Keeps the question whether a tool may have these grants, unless it was asked or answered before, or the tool is refused. A loss of power
@@ -231,24 +259,19 @@ impl Store {
     }
 
     /// Makes a tool as good as new, if it is known: unverified, approved by nobody, and not asked about. What was refused stays so.
+    pub(crate) fn distrust_within(transaction: &Connection, id: ToolId) -> Result<(), Fault> {
+        let sql = "UPDATE tool SET status = 'unverified' WHERE id = ? AND status <> 'quarantined'";
+        transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
+        let sql = "DELETE FROM successor WHERE tool IN (SELECT num FROM tool WHERE id = ?)";
+        transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
+        let sql = "DELETE FROM approval WHERE tool = ? AND granted IS NOT 0";
+        transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
+        Ok(generation::changed(transaction)?)
+    }
+
+    #[cfg(test)]
     pub(crate) fn distrust(&self, id: ToolId) -> Result<(), Fault> {
-        let known = self.index.read(|transaction| {
-            let sql =
-                "SELECT EXISTS (SELECT 1 FROM tool WHERE id = ?1) OR EXISTS (SELECT 1 FROM approval WHERE tool = ?1)";
-            Ok::<bool, Fault>(transaction.prepare_cached(sql)?.query_row([id.as_bytes()], |row| row.get(0))?)
-        })?;
-        if !known {
-            return Ok(());
-        }
-        self.index.write(self.settings.durability, |transaction| {
-            let sql = "UPDATE tool SET status = 'unverified' WHERE id = ? AND status <> 'quarantined'";
-            transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
-            let sql = "DELETE FROM successor WHERE tool IN (SELECT num FROM tool WHERE id = ?)";
-            transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
-            let sql = "DELETE FROM approval WHERE tool = ? AND granted IS NOT 0";
-            transaction.prepare_cached(sql)?.execute([id.as_bytes()])?;
-            Ok(generation::changed(transaction)?)
-        })
+        self.index.write(self.settings.durability, |transaction| Self::distrust_within(transaction, id))
     }
 
     /// Takes back what was said to a tool, whatever it was, and says how much that was. What nobody answered stays.
@@ -256,12 +279,30 @@ impl Store {
     /// # Errors
     /// Those of the disk.
     pub fn revoke(&self, tool: ToolId) -> Result<usize, Fault> {
-        self.index.write(self.settings.durability, |transaction| {
-            let sql = "DELETE FROM approval WHERE tool = ? AND granted IS NOT NULL";
-            let revoked = transaction.prepare_cached(sql)?.execute([tool.as_bytes()])?;
-            generation::changed(transaction)?;
-            Ok(revoked)
+        self.revoke_noted(tool, None)
+    }
+
+    pub(crate) fn revoke_noted(&self, tool: ToolId, attempt: Option<Attempt<'_>>) -> Result<usize, Fault> {
+        self.with_reserve(|| {
+            self.changed(attempt.clone(), |transaction, attempt| {
+                let sql = "DELETE FROM approval WHERE tool = ? AND granted IS NOT NULL";
+                let revoked = transaction.prepare_cached(sql)?.execute([tool.as_bytes()])?;
+                generation::changed(transaction)?;
+                attempt.details.count = Some(revoked as u64);
+                Ok(revoked)
+            })
         })
+    }
+
+    /// A change that needs nothing but a transaction.
+    fn changed<T>(
+        &self,
+        attempt: Option<Attempt<'_>>,
+        work: impl FnOnce(&Connection, &mut Attempt<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let made = self.make(attempt, |transaction, attempt| work(transaction, attempt).map(Some), |_, _| ())?;
+        // Whatever is to be changed here is changed.
+        made.ok_or_else(|| Fault::Index { source: "a change was not made".into() })
     }
 }
 

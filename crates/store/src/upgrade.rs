@@ -14,6 +14,7 @@ const ADDED: [&str; FORMAT as usize] = [
     include_str!("schema.2.sql"),
     include_str!("schema.3.sql"),
     include_str!("schema.4.sql"),
+    include_str!("schema.5.sql"),
 ];
 
 /// Makes all tables, in an index that has none.

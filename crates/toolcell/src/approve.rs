@@ -196,19 +196,16 @@ impl Toolbox {
     /// `tool-not-found`, `id-ambiguous`, `store-read-only`, and those of the disk.
     pub fn revoke(&self, tool: &str, by: &str) -> Result<(Entry, usize), ApprovalError> {
         let done = self.find(tool).map_err(ApprovalError::from).and_then(|entry| {
-            let count = self.shelf()?.revoke(entry.id)?;
+            let name = Some(entry.name.to_string());
+            let mut attempt = Attempt { tool: Some(entry.id), name, ..Attempt::new(Action::Revoke, self.now()) };
+            attempt.details.decided_by = Some(by.to_owned());
+            let count = self.shelf()?.change(attempt).revoke(entry.id)?;
             Ok((entry, count))
         });
-        let (entry, count) = match done {
-            Ok(done) => done,
-            Err(error) => return self.undecided(Action::Revoke, tool, error),
-        };
-        let name = Some(entry.name.to_string());
-        let mut attempt = Attempt { tool: Some(entry.id), name, ..Attempt::new(Action::Revoke, self.now()) };
-        attempt.details.count = Some(count as u64);
-        attempt.details.decided_by = Some(by.to_owned());
-        self.shelf()?.audit().record(&attempt)?;
-        Ok((entry, count))
+        match done {
+            Ok(done) => Ok(done),
+            Err(error) => self.undecided(Action::Revoke, tool, error),
+        }
     }
 
     /// A tool, and what it would be granted.
@@ -222,11 +219,9 @@ impl Toolbox {
 
     /// Writes the line of an attempt that came to nothing.
     fn undecided<T>(&self, action: Action, tool: &str, error: ApprovalError) -> Result<T, ApprovalError> {
-        if let Some(store) = self.recorder() {
-            let result = Err(Failure { code: error.code(), message: Some(error.to_string()) });
-            let name = Some(tool.to_owned());
-            store.audit().record(&Attempt { name, result, ..Attempt::new(action, self.now()) })?;
-        }
+        let result = Err(Failure { code: error.code(), message: Some(error.to_string()) });
+        let name = Some(tool.to_owned());
+        self.note(&Attempt { name, result, ..Attempt::new(action, self.now()) });
         Err(error)
     }
 }

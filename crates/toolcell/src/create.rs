@@ -69,16 +69,11 @@ impl Toolbox {
     pub fn create(&self, request: &CreateTool) -> Result<Created, CreateError> {
         let at = self.now();
         let done = self.created(request, at);
-        let mut attempt = Attempt { name: Some(request.name.clone()), ..Attempt::new(Action::CreateTool, at) };
-        match &done {
-            Ok(created) => {
-                attempt.tool = Some(created.id);
-                attempt.details.replaced = created.replaced;
-            }
-            Err(error) => attempt.result = Err(Failure { code: error.code(), message: Some(error.to_string()) }),
-        }
-        if let Some(store) = self.recorder() {
-            store.audit().record(&attempt)?;
+        // The line of a tool that is kept is written with it.
+        if let Err(error) = &done {
+            let result = Err(Failure { code: error.code(), message: Some(error.to_string()) });
+            let name = Some(request.name.clone());
+            self.note(&Attempt { name, result, ..Attempt::new(Action::CreateTool, at) });
         }
         done
     }
@@ -239,21 +234,21 @@ impl Toolbox {
         // Of those with the same source that is said already.
         alike.retain(|alike| identical.iter().all(|known| known.id != alike.entry.id));
         let proven = self.proven_otherwise(spec.id(), notes)?;
-        let step = store.put(&Registration { spec, notes, scores: tool.scores(), at }, when_taken)?;
+        let change = store.change(Attempt::new(Action::CreateTool, at));
+        let step = change.put(&Registration { spec, notes, scores: tool.scores(), at }, when_taken)?;
+        // From here on the tool is there, so nothing may fail any more.
         if proven {
             // Somebody else may have changed it meanwhile, and then it is not passed any more either.
             let _ = store.set_status(spec.id(), Status::Unverified);
         }
-        let entry = match store.find(&ToolRef::Name(spec.name().clone())) {
-            Ok(entry) => Some(entry),
-            Err(FindError::Fault(fault)) => return Err(fault.into()),
-            // Somebody deleted it already.
-            Err(_) => None,
-        };
+        // Somebody may have deleted it already.
+        let entry = store.find(&ToolRef::Name(spec.name().clone())).ok();
         let needs_approval = needs_approval(self.policy.approval().0, tool);
         if needs_approval.is_some() && self.policy.approval().0 != crate::policy::ApprovalMode::Never {
             let grants = self.policy.grants_for(step.id, &step.name, notes.tags(), tool.asked());
-            self.ask_later(store, step.id, &grants, "create")?;
+            if let Err(fault) = self.ask_later(store, step.id, &grants, "create") {
+                tracing::warn!(tool = %step.id, %fault, "that somebody has to approve it is noted when it is run");
+            }
         }
         Ok(Created {
             id: step.id,

@@ -82,7 +82,9 @@ impl Toolbox {
         if !request.confirm {
             return Err(DeleteError::Unconfirmed { id: entry.id, name: entry.name });
         }
-        let step = match self.shelf()?.delete(&ToolRef::Name(entry.name.clone()), self.now()) {
+        let at = self.now();
+        let change = self.shelf()?.change(Attempt::new(Action::DeleteDynamicTool, at));
+        let step = match change.delete(&ToolRef::Name(entry.name.clone()), at) {
             Err(NameStepError::Find(FindError::Unknown(asked))) => {
                 return Err(FindToolError::Unknown { asked, instead: None }.into());
             }
@@ -96,7 +98,10 @@ impl Toolbox {
     /// # Errors
     /// `not-deleted`, `tool-not-found`, `id-ambiguous`, `integrity`, and those of the disk.
     pub fn undelete(&self, reference: &ToolRef) -> Result<Step, DeleteError> {
-        let done = self.shelf().map_err(DeleteError::from).and_then(|store| Ok(store.undelete(reference, self.now())?));
+        let at = self.now();
+        let attempt = Attempt::new(Action::Undelete, at);
+        let store = self.shelf().map_err(DeleteError::from);
+        let done = store.and_then(|store| Ok(store.change(attempt).undelete(reference, at)?));
         self.stepped(Action::Undelete, &reference.to_string(), done)
     }
 
@@ -105,28 +110,22 @@ impl Toolbox {
     /// # Errors
     /// `tool-not-found`, `version-not-found`, `integrity`, and those of the disk.
     pub fn roll_back(&self, name: &ToolName, number: u64) -> Result<Step, DeleteError> {
-        let done =
-            self.shelf().map_err(DeleteError::from).and_then(|store| Ok(store.roll_back(name, number, self.now())?));
+        let at = self.now();
+        let attempt = Attempt::new(Action::Rollback, at);
+        let store = self.shelf().map_err(DeleteError::from);
+        let done = store.and_then(|store| Ok(store.change(attempt).roll_back(name, number, at)?));
         self.stepped(Action::Rollback, name.as_str(), done)
     }
 
-    /// Writes the audit line of a step in the history of a name.
+    /// Writes the audit line of a step that was not taken. That of one that was is written with it.
     fn stepped(&self, action: Action, called: &str, done: Result<Step, DeleteError>) -> Result<Step, DeleteError> {
-        let mut attempt = Attempt { name: Some(called.to_owned()), ..Attempt::new(action, self.now()) };
-        match &done {
-            Ok(step) => {
-                attempt.tool = Some(step.id);
-                attempt.name = Some(step.name.to_string());
+        if let Err(error) = &done {
+            let mut attempt = Attempt { name: Some(called.to_owned()), ..Attempt::new(action, self.now()) };
+            if let DeleteError::Unconfirmed { id, .. } = error {
+                attempt.tool = Some(*id);
             }
-            Err(error) => {
-                if let DeleteError::Unconfirmed { id, .. } = error {
-                    attempt.tool = Some(*id);
-                }
-                attempt.result = Err(Failure { code: error.code(), message: Some(error.to_string()) });
-            }
-        }
-        if let Some(store) = self.recorder() {
-            store.audit().record(&attempt)?;
+            attempt.result = Err(Failure { code: error.code(), message: Some(error.to_string()) });
+            self.note(&attempt);
         }
         done
     }

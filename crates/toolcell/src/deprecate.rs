@@ -3,7 +3,7 @@
 //! Invariant: a deprecated tool runs as before, and every answer about it names what is to be used now. Each attempt to
 //! deprecate leaves one audit line.
 
-use toolcell_store::audit::{Action, Attempt, Change, Failure};
+use toolcell_store::audit::{Action, Attempt, Failure};
 use toolcell_store::{Entry, Fault, FindError};
 use toolcell_tool::{Status, ToolId, ToolName};
 
@@ -109,29 +109,23 @@ impl Toolbox {
 
     /// Deprecates a tool that was found.
     pub(crate) fn deprecated(&self, tool: &Entry, successor: Option<Entry>) -> Result<Deprecated, DeprecateError> {
-        let before = self.shelf()?.deprecate(tool.id, successor.as_ref().map(|entry| entry.id))?;
+        let name = Some(tool.name.to_string());
+        let attempt = Attempt { tool: Some(tool.id), name, ..Attempt::new(Action::Status, self.now()) };
+        let before = self.shelf()?.change(attempt).deprecate(tool.id, successor.as_ref().map(|entry| entry.id))?;
         Ok(Deprecated { tool: tool.id, name: tool.name.clone(), before, successor })
     }
 
-    /// Writes the audit line of an attempt to deprecate.
+    /// Writes the audit line of an attempt to deprecate that came to nothing. That of one that did not is written with it.
     pub(crate) fn say_deprecated(
         &self,
         name: &str,
         tool: Option<ToolId>,
         done: Result<Deprecated, DeprecateError>,
     ) -> Result<Deprecated, DeprecateError> {
-        let mut attempt = Attempt { tool, name: Some(name.to_owned()), ..Attempt::new(Action::Status, self.now()) };
-        match &done {
-            Ok(done) => {
-                attempt.details.status = Some(Change { from: done.before, to: Status::Deprecated });
-                attempt.details.successor = done.successor.as_ref().map(|entry| entry.id);
-            }
-            Err(error) => {
-                attempt.result = Err(Failure { code: error.code(), message: Some(error.to_string()) });
-            }
-        }
-        if let Some(store) = self.recorder() {
-            store.audit().record(&attempt)?;
+        if let Err(error) = &done {
+            let result = Err(Failure { code: error.code(), message: Some(error.to_string()) });
+            let name = Some(name.to_owned());
+            self.note(&Attempt { tool, name, result, ..Attempt::new(Action::Status, self.now()) });
         }
         done
     }

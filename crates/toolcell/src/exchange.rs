@@ -3,17 +3,22 @@
 //! Invariant: each attempt leaves one line in the audit log, also where it fails. Where the store is read-only, and
 //! reading is all that was asked for, there is none.
 
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 
 use jiff::Timestamp;
-use toolcell_store::audit::{Action, Attempt, Audit, Details, Failure};
+use toolcell_store::audit::{Action, Attempt, Details, Failure};
 use toolcell_store::{
-    Access, Collected, ExportError, Fault, Health, History, Import, ImportError, Imported, Mending, Mode, OpenError,
-    Scores, Settings, Store, ToolRef, WhenTaken, fsck,
+    Access, Collected, ExportError, Fault, Health, History, Import, ImportError, Imported, OpenError, Scores, Settings,
+    Store, ToolRef, WhenTaken,
 };
-use toolcell_tool::ToolSpec;
+use toolcell_tool::{ToolName, ToolSpec};
 
+use crate::alike::NotCompared;
+use crate::params::Schema;
+use crate::policy::Duplicates;
+use crate::toolbox::Toolbox;
 use crate::vet::vet;
 
 /// What goes into a bundle.
@@ -49,7 +54,7 @@ pub fn export(
         Bundle::Of(references) => store.export(references, history, out),
     };
     if store.access() == Access::Full {
-        record(store.audit(), Action::Export, at, done.as_ref().map_err(ExportError::code), |count| Some(*count))?;
+        record(store, Action::Export, at, done.as_ref().copied().map_err(ExportError::code));
     }
     done
 }
@@ -59,10 +64,83 @@ pub fn export(
 /// # Errors
 /// As [`Import::read`] and [`Store::import`]
 pub fn import(store: &Store, bundle: &[u8], when_taken: WhenTaken, at: Timestamp) -> Result<Imported, ImportError> {
-    let done = Import::read(bundle).and_then(|import| store.import(&import, &judge, when_taken, at));
-    let count = |imported: &Imported| Some((imported.added.len() + imported.replaced.len()) as u64);
-    record(store.audit(), Action::Import, at, done.as_ref().map_err(ImportError::code), count)?;
+    let done = Import::read(bundle).and_then(|import| {
+        let change = store.change(Attempt::new(Action::Import, at));
+        change.import(&import, &judge, when_taken, at)
+    });
+    if let Err(error) = &done {
+        record(store, Action::Import, at, Err(error.code()));
+    }
     done
+}
+
+impl Toolbox {
+    /// Takes in the tools of a bundle as [`import`] does, under the rules of this toolbox: names that are reserved are refused,
+    /// and so are tools that do what others do, where the policy says so, and more tools than there may be.
+    ///
+    /// # Errors
+    /// As [`import`], `name-reserved`, and `tool-duplicate`: nothing is taken in.
+    pub fn import(&self, bundle: &[u8], when_taken: WhenTaken) -> Result<Imported, ImportError> {
+        let (store, at) = (self.shelf()?, self.now());
+        let welcome = Import::read(bundle).and_then(|import| self.must_be_welcome(store, &import));
+        if let Err(error) = welcome {
+            record(store, Action::Import, at, Err(error.code()));
+            return Err(error);
+        }
+        import(store, bundle, when_taken, at)
+    }
+
+    /// Refuses what this policy would not let anybody create.
+    fn must_be_welcome(&self, store: &Store, import: &Import) -> Result<(), ImportError> {
+        let refuse = |name: &ToolName, code, reason| ImportError::Unwelcome { name: name.clone(), code, reason };
+        for newcomer in import.newcomers() {
+            let names = newcomer.earlier.iter().map(|(spec, _)| spec.name()).chain([newcomer.spec.name()]);
+            for name in names {
+                if let Some((_, origin)) = self.policy.reserved(name) {
+                    return Err(refuse(name, "name-reserved", format!("this name is reserved ({origin})")));
+                }
+            }
+        }
+        if self.policy.duplicates() != Duplicates::Refuse {
+            return Ok(());
+        }
+        let mut sources: HashMap<&str, &ToolName> = HashMap::new();
+        for newcomer in import.newcomers() {
+            let (spec, name) = (&newcomer.spec, newcomer.spec.name());
+            let current = store.find(&ToolRef::Name(name.clone())).ok();
+            if current.as_ref().is_some_and(|entry| entry.id == spec.id()) {
+                continue;
+            }
+            if let Some(first) = sources.insert(spec.source(), name) {
+                return Err(refuse(
+                    name,
+                    "tool-duplicate",
+                    format!("it has the source of `{first}`, which is in the bundle as well"),
+                ));
+            }
+            let twin = store.with_same_source(spec)?.into_iter().map(|entry| entry.name);
+            // What does not run is refused by the analysis, with what is wrong with it.
+            let alike = match (vet(spec.clone()), Schema::compile(spec.parameters())) {
+                (Ok(tool), Ok(schema)) => {
+                    let notes = &newcomer.notes;
+                    match self.alike_to(&tool, &schema, notes.description(), notes.examples()) {
+                        Ok(alike) => alike,
+                        Err(NotCompared::Fault(fault)) => return Err(fault.into()),
+                        Err(NotCompared::Call(error)) => {
+                            let reason = format!("it cannot be compared with others: {error}");
+                            return Err(refuse(name, "tool-duplicate", reason));
+                        }
+                    }
+                }
+                _ => Vec::new(),
+            };
+            let mut same = twin.chain(alike.into_iter().map(|alike| alike.entry.name));
+            if let Some(other) = same.find(|other| current.as_ref().is_none_or(|entry| entry.name != *other)) {
+                return Err(refuse(name, "tool-duplicate", format!("it does what `{other}` does")));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Collects what was deleted before a time, and what nothing refers to.
@@ -70,36 +148,40 @@ pub fn import(store: &Store, bundle: &[u8], when_taken: WhenTaken, at: Timestamp
 /// # Errors
 /// As [`Store::collect`]
 pub fn collect(store: &Store, deleted_before: Timestamp, now: Timestamp) -> Result<Collected, Fault> {
-    let done = store.collect(deleted_before, now, Mode::Do);
-    let count = |collected: &Collected| Some(collected.names.len() as u64);
-    record(store.audit(), Action::Gc, now, done.as_ref().map_err(Fault::code), count)?;
+    let done = store.change(Attempt::new(Action::Gc, now)).collect(deleted_before, now);
+    if let Err(fault) = &done {
+        record(store, Action::Gc, now, Err(fault.code()));
+    }
     done
 }
 
 /// Looks at a store, mends what can be mended, and says so in the audit log.
 ///
 /// # Errors
-/// As [`fsck`]
+/// As [`fsck`](toolcell_store::fsck)
 pub fn repair(path: &Path, settings: &Settings, at: Timestamp) -> Result<Health, OpenError> {
-    let health = fsck(path, Mending::Repair)?;
+    repair_adopting(path, settings, &[], at)
+}
+
+/// The same, which takes in steps that the index does not know.
+///
+/// # Errors
+/// As [`store::repair_adopting`](toolcell_store::repair_adopting)
+pub fn repair_adopting(path: &Path, settings: &Settings, steps: &[String], at: Timestamp) -> Result<Health, OpenError> {
+    let health = toolcell_store::repair_adopting(path, steps)?;
     let store = Store::open_existing(path, settings)?;
     let mended = health.problems.iter().filter(|problem| problem.mended.is_some()).count() as u64;
-    record(store.audit(), Action::Repair, at, Ok(&mended), |mended| Some(*mended))?;
+    record(&store, Action::Repair, at, Ok(mended));
     Ok(health)
 }
 
-/// Appends the line of an attempt.
-fn record<T>(
-    audit: &Audit,
-    action: Action,
-    at: Timestamp,
-    result: Result<T, &'static str>,
-    count: impl FnOnce(T) -> Option<u64>,
-) -> Result<(), Fault> {
+/// Appends the line of an attempt. Where that is not possible it is told, and what was done is done.
+fn record(store: &Store, action: Action, at: Timestamp, result: Result<u64, &'static str>) {
     let (result, count) = match result {
-        Ok(value) => (Ok(()), count(value)),
+        Ok(count) => (Ok(()), Some(count)),
         Err(code) => (Err(Failure { code, message: None }), None),
     };
     let details = Details { count, ..Details::default() };
-    audit.record(&Attempt { result, details, ..Attempt::new(action, at) }).map(|_| ())
+    // It is told as a notice.
+    let _ = store.log(&Attempt { result, details, ..Attempt::new(action, at) });
 }

@@ -59,7 +59,7 @@ impl Thread {
                 }
                 its.asleep.store(false, Ordering::SeqCst);
                 park_timeout(TOGETHER);
-                if let Err(fault) = store.settle() {
+                if let Err(fault) = store.settle_soon() {
                     tracing::warn!(%fault, "runs that have ended are not in the index yet");
                     park_timeout(AGAIN);
                 }

@@ -75,7 +75,7 @@ pub use cells::SandboxConfig;
 pub use create::{CreateError, Created};
 pub use delete::DeleteError;
 pub use deprecate::{DeprecateError, Deprecated};
-pub use exchange::{Bundle, collect, export, import, judge, repair};
+pub use exchange::{Bundle, collect, export, import, judge, repair, repair_adopting};
 pub use exec::{ExecError, Precheck};
 pub use find::{FindToolError, Instead};
 pub use function::{Function, FunctionError, FunctionFailed, FunctionReply, Functions};
@@ -103,7 +103,7 @@ pub use show::{ShowError, Shown, Standing};
 pub use sleep::{Asleep, ResumeRun, RunState, SleepError, Sleeper, Ticket};
 pub use text::{deleted_text, deprecated_text};
 pub use told::{QuestionTooLong, capabilities, fact, line, unmasked, visible};
-pub use toolbox::{Toolbox, ToolboxConfig, ToolboxError};
+pub use toolbox::{Toolbox, ToolboxConfig, ToolboxError, now};
 pub use toolcell_analysis::{
     Analysis, Capabilities, Capability, Comparison, Finding, Location, Need, Problem, QualityAssessment, Rejection,
     SafetyAnalysisResult, Severity, Shape, analyze, page, rule_names,

@@ -319,14 +319,11 @@ impl Toolbox {
     ) -> Result<Settled, Fault> {
         let at = self.now();
         let approval = Approval { tool: entry.id, grants: grants.to_value(), decision, by: by.to_owned(), at };
-        if store.decide(&approval)? == Settled::Gone {
-            return Ok(Settled::Gone);
-        }
         let action = if decision == Said::Approved { Action::Approve } else { Action::Refuse };
         let name = Some(entry.name.to_string());
         let mut attempt = Attempt { tool: Some(entry.id), name, ..Attempt::new(action, at) };
         attempt.details.decided_by = Some(by.to_owned());
-        store.audit().record(&attempt).map(|_| Settled::Kept)
+        store.change(attempt).decide(&approval)
     }
 }
 

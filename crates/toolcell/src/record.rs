@@ -145,6 +145,17 @@ pub(crate) struct Attempted<'a> {
     fuel: u64,
     waited: Duration,
     effects: Effects,
+    /// Why it is not recorded, where the policy lets it run all the same.
+    unrecorded: Option<String>,
+}
+
+/// What is kept of an attempt.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Recorded {
+    /// The hash of its record.
+    pub(crate) record: Option<blake3::Hash>,
+    /// Why it is not recorded, or not completely yet.
+    pub(crate) unrecorded: Option<String>,
 }
 
 /// What a tool left when it ran.
@@ -202,7 +213,7 @@ impl<'a> Attempted<'a> {
             done: None,
             used: None,
         };
-        let begun = toolbox.recorder().map(|store| {
+        let begun = toolbox.store.as_deref().map(|store| {
             record.parameters = Size::of(params);
             store.begin_run(|run| {
                 record.run = run.to_string();
@@ -219,7 +230,12 @@ impl<'a> Attempted<'a> {
                 serde_json::to_vec(&beginning).unwrap_or_default()
             })
         });
-        let begun = begun.transpose()?;
+        let (begun, unrecorded) = match begun {
+            None => (None, None),
+            Some(Ok(begun)) => (Some(begun), None),
+            Some(Err(fault)) if toolbox.policy.records_are_required() => return Err(fault),
+            Some(Err(fault)) => (None, Some(fault.to_string())),
+        };
         Ok(Self {
             toolbox,
             begun,
@@ -233,6 +249,7 @@ impl<'a> Attempted<'a> {
             fuel: 0,
             waited: Duration::ZERO,
             effects: Effects::None,
+            unrecorded,
         })
     }
 
@@ -328,9 +345,22 @@ impl<'a> Attempted<'a> {
         self.ran = Some(Left { outcome, failure: None, fuel, duration, counts: false });
     }
 
-    /// Keeps how it ended, and gives the hash of the record.
-    pub(crate) fn end(mut self, ended: Ended) -> Result<Option<blake3::Hash>, RecordError> {
-        self.keep(ended)
+    /// Keeps how it ended.
+    ///
+    /// # Errors
+    /// It is not recorded, and the policy demands that it is.
+    pub(crate) fn end(mut self, ended: Ended) -> Result<Recorded, RecordError> {
+        let begun = self.begun.is_some();
+        match self.keep(ended) {
+            Ok(record) => {
+                let store = self.toolbox.store.as_ref().filter(|_| begun);
+                let is_late = store.is_some_and(|store| store.is_log_behind());
+                let late = is_late.then(|| "its line is not in the audit log yet, and follows".to_owned());
+                Ok(Recorded { record, unrecorded: self.unrecorded.take().or(late) })
+            }
+            Err(error) if self.toolbox.policy.records_are_required() => Err(error),
+            Err(error) => Ok(Recorded { record: None, unrecorded: Some(error.to_string()) }),
+        }
     }
 
     fn keep(&mut self, ended: Ended) -> Result<Option<blake3::Hash>, RecordError> {

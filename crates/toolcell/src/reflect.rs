@@ -170,9 +170,7 @@ impl Toolbox {
             }
             Err(error) => attempt.result = Err(Failure { code: error.code(), message: Some(error.to_string()) }),
         }
-        if let Some(store) = self.recorder() {
-            store.audit().record(&attempt)?;
-        }
+        self.note(&attempt);
         done
     }
 

@@ -277,14 +277,12 @@ impl Toolbox {
 
     /// Writes the line of an attempt that came to nothing.
     fn not_retired<T>(&self, error: RetireError) -> Result<T, RetireError> {
-        if let Some(store) = self.recorder() {
-            let result = Err(Failure { code: error.code(), message: Some(error.to_string()) });
-            let mut attempt = Attempt { result, ..Attempt::new(Action::Status, self.now()) };
-            if let RetireError::Unconfirmed { count } = &error {
-                attempt.details.count = Some(*count as u64);
-            }
-            store.audit().record(&attempt)?;
+        let result = Err(Failure { code: error.code(), message: Some(error.to_string()) });
+        let mut attempt = Attempt { result, ..Attempt::new(Action::Status, self.now()) };
+        if let RetireError::Unconfirmed { count } = &error {
+            attempt.details.count = Some(*count as u64);
         }
+        self.note(&attempt);
         Err(error)
     }
 }

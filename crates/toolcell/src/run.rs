@@ -100,6 +100,8 @@ pub struct Ran {
     pub effects: Effects,
     /// The hash of its record in the store.
     pub record: Option<blake3::Hash>,
+    /// Why it is not recorded, or not completely yet: its policy lets it run all the same.
+    pub unrecorded: Option<String>,
     /// Its receipt, where one was asked for: of the run as the tool left it, whatever gates made of that.
     pub receipt: Option<Box<Receipt>>,
 }
@@ -155,7 +157,8 @@ impl Toolbox {
         let (.., effects) = attempted.spent();
         let record = attempted.end(ended).map_err(|source| RunError::Unrecorded { source, effects });
         let mut ran = done?;
-        ran.record = record?;
+        let recorded = record?;
+        (ran.record, ran.unrecorded) = (recorded.record, recorded.unrecorded);
         Ok(ran)
     }
 
@@ -245,9 +248,21 @@ impl Toolbox {
         let Seen { report, context, suppressed, revised_by } =
             seen.map_err(|denial| RunError::Withheld { denial, effects })?;
         let deprecated = self.deprecation(&entry);
-        let (tool, name, record, receipt) = (entry.id, entry.name, None, None);
-        let done = attempted.done();
-        Ok(Ran { tool, name, report, context, suppressed, revised_by, deprecated, done, effects, record, receipt })
+        let (tool, name, done) = (entry.id, entry.name, attempted.done());
+        Ok(Ran {
+            tool,
+            name,
+            report,
+            context,
+            suppressed,
+            revised_by,
+            deprecated,
+            done,
+            effects,
+            record: None,
+            unrecorded: None,
+            receipt: None,
+        })
     }
 
     /// What is to be said of a tool that is deprecated. Where the store does not tell it has no successor: it ran.

@@ -349,10 +349,10 @@ fn end(attempted: Attempted<'_>, done: Result<RunState, RunError>) -> Result<Run
     let (.., effects) = attempted.spent();
     let record = attempted.end(ended).map_err(|source| RunError::Unrecorded { source, effects });
     let mut state = done?;
-    let record = record?;
+    let recorded = record?;
     match &mut state {
-        RunState::Ended(ran) => ran.record = record,
-        RunState::Asleep(asleep) => asleep.record = record,
+        RunState::Ended(ran) => (ran.record, ran.unrecorded) = (recorded.record, recorded.unrecorded),
+        RunState::Asleep(asleep) => asleep.record = recorded.record,
     }
     Ok(state)
 }

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use toolcell_capabilities::{Net, Protected, Roots};
 use toolcell_host::{Interruption, Kind, StartError};
 use toolcell_jail::Walls;
-use toolcell_store::audit::AuditConfig;
-use toolcell_store::{Access, Entry, Fault, OpenError, RecordError, Settings, Store};
+use toolcell_store::audit::{Attempt, AuditConfig};
+use toolcell_store::{Access, Entry, Fault, Notice, OpenError, RecordError, Settings, Store};
 
 use crate::cache::Cache;
 use crate::cell::Kept;
@@ -55,7 +55,7 @@ impl Default for ToolboxConfig {
             sandbox: SandboxConfig::default(),
             policy: Policy::default(),
             gates: Gates::default(),
-            clock: Timestamp::now,
+            clock: now,
             // Gates are told nothing where the directory is gone.
             cwd: std::env::current_dir().unwrap_or_default(),
             secrets: Arc::new(|_| None),
@@ -292,7 +292,10 @@ impl Toolbox {
         self.policy.is_apart_from(store.path(), real)?;
         let toolbox = Self { store: Some(Arc::new(store)), ..self };
         toolbox.check_folders()?;
-        record::close_interrupted(&toolbox)?;
+        if let Err(error) = record::close_interrupted(&toolbox) {
+            // They stay in their journals, and the next who opens the store tries again. What is asked for need not fail for it.
+            toolcell_store::tell(&Notice::Unclosed { why: &error.to_string() });
+        }
         Ok(toolbox)
     }
 
@@ -363,6 +366,14 @@ impl Toolbox {
         self.store.as_deref().filter(|store| store.access() == Access::Full || self.policy.records_are_required())
     }
 
+    /// Writes the line of an attempt that changed nothing. Where that is not possible it is told, and what was asked for counts.
+    pub(crate) fn note(&self, attempt: &Attempt<'_>) {
+        if let Some(store) = self.store.as_deref().filter(|store| store.access() == Access::Full) {
+            // It is told as a notice.
+            let _ = store.log(attempt);
+        }
+    }
+
     /// A stored tool, read, checked against its identifier, and analysed; once in this process.
     pub(crate) fn ready(&self, entry: &Entry) -> Result<Arc<Ready>, Fault> {
         if let Some(ready) = self.cache.tool(&entry.id) {
@@ -390,6 +401,19 @@ impl Toolbox {
         kept
     }
 }
+
+/// What time it is, as far as stores can tell: their calendar ends with the year 9999.
+#[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the clock that others are handed; that of the library panics at the end"
+)]
+pub fn now() -> Timestamp {
+    Timestamp::try_from(std::time::SystemTime::now()).map_or(LAST, |now| now.min(LAST))
+}
+
+/// The latest time that stores read.
+const LAST: Timestamp = Timestamp::constant(253_402_207_200, 0);
 
 /// How a policy wants a store to be kept.
 fn settings(policy: &Policy) -> Settings {

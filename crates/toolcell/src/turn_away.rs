@@ -37,6 +37,6 @@ impl Toolbox {
         let action = operation.and_then(Action::named).unwrap_or(Action::Request);
         let result = Err(Failure { code, message: Some(message) });
         let attempt = Attempt { name: tool.map(str::to_owned), result, ..Attempt::new(action, self.now()) };
-        store.audit().record(&attempt).map(|_| ())
+        store.log(&attempt)
     }
 }

@@ -5,6 +5,7 @@
 mod calls;
 mod tracer;
 
+mod changes;
 mod effects;
 mod faults;
 mod kills;

@@ -15,6 +15,10 @@ pub(crate) struct FsckArgs {
     /// Put aside what is damaged, and make the index anew where it is; nothing is thrown away
     #[arg(long)]
     pub(crate) repair: bool,
+
+    /// With --repair: take in a step that the index does not know, by its name or by digits of its hash; others are put aside
+    #[arg(long, value_name = "STEP", requires = "repair")]
+    pub(crate) adopt: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -59,7 +59,10 @@ pub(super) fn missing(
     if store.directory.is_none() {
         say("store", "nothing is kept: exec, check, batch, reflect and replay work; --dir names a folder");
     } else if !store.writable {
-        say("store-writable", "no tool is made, and runs are not recorded; what is stored can be run");
+        say(
+            "store-writable",
+            "no tool is made, and nothing is recorded; stored tools run where the policy says `audit.required = false`",
+        );
     }
     if !machine.network {
         say("network", "tools with the grant `net` reach nobody; nothing else needs it");

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rustix::fs::{Access as Wanted, access};
 use serde::Serialize;
-use toolcell::store::{Access, Health, Mending, Settings, Store, fsck};
+use toolcell::store::{Access, Fault, Health, Mending, Settings, Store, fsck};
 use toolcell::visible;
 
 use crate::Streams;
@@ -26,6 +26,8 @@ pub(super) struct StoreFindings {
     health: Option<Health>,
     /// What is wrong with the audit log.
     audit: Vec<String>,
+    /// Why something was not looked at: another process has locked it.
+    busy: Option<String>,
 }
 
 impl StoreFindings {
@@ -39,35 +41,46 @@ impl StoreFindings {
                 access: None,
                 health: None,
                 audit: Vec::new(),
+                busy: None,
             };
         };
         let directory = Some(dir.display().to_string());
         let writable = is_writable(dir);
-        let none = Self { directory, writable, error: None, access: None, health: None, audit: Vec::new() };
+        let none = Self { directory, writable, error: None, access: None, health: None, audit: Vec::new(), busy: None };
         if !dir.exists() {
             return none;
         }
         let health = match fsck(dir, Mending::Look) {
             Ok(health) => health,
+            Err(error) if error.code() == "store-busy" => return Self { busy: Some(error.to_string()), ..none },
             Err(error) => return Self { error: Some(error.to_string()), ..none },
         };
         let store = match Store::open_existing(dir, &Settings::default()) {
             Ok(store) => store,
+            Err(error) if error.code() == "store-busy" => {
+                return Self { busy: Some(error.to_string()), health: Some(health), ..none };
+            }
             Err(error) => return Self { error: Some(error.to_string()), health: Some(health), ..none },
         };
         let access = Some(match store.access() {
             Access::Full => "read and write",
-            Access::ReadOnly => "read-only: runs are not recorded",
+            Access::ReadOnly => "read-only: nothing is recorded, and tools run with `audit.required = false` only",
         });
-        let audit = match store.audit().verify(None) {
-            Ok(verdict) => verdict.problems.iter().map(ToString::to_string).collect(),
-            Err(error) => vec![error.to_string()],
+        let (audit, busy) = match store.audit().verify(None) {
+            Ok(verdict) => (verdict.problems.iter().map(ToString::to_string).collect(), None),
+            Err(error @ Fault::Busy { .. }) => (Vec::new(), Some(error.to_string())),
+            Err(error) => (vec![error.to_string()], None),
         };
-        Self { access, health: Some(health), audit, ..none }
+        Self { access, health: Some(health), audit, busy, ..none }
     }
 
     pub(super) fn is_good(&self) -> bool {
         self.error.is_none() && self.audit.is_empty() && self.health.as_ref().is_none_or(Health::is_good)
+    }
+
+    /// Whether another process kept this one from looking at all of it.
+    pub(super) fn is_busy(&self) -> bool {
+        self.busy.is_some()
     }
 
     pub(super) fn print(&self, streams: &mut Streams<'_>) -> std::io::Result<()> {
@@ -81,6 +94,9 @@ impl StoreFindings {
         if let Some(health) = &self.health {
             writeln!(streams.output, "               {}", summary(health))?;
             print_problems(health, streams)?;
+        }
+        if let Some(busy) = &self.busy {
+            writeln!(streams.output, "not looked at: {}", visible(busy))?;
         }
         self.audit.iter().try_for_each(|problem| writeln!(streams.output, "wrong: audit log: {}", visible(problem)))
     }

@@ -7,17 +7,22 @@
 use std::fs::File;
 use std::hint::spin_loop;
 use std::io::{self, ErrorKind, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
 
 use super::AuditConfig;
-use super::attempt::Attempt;
+use super::attempt::{Attempt, Contents};
 use super::files::{CURRENT, Files, Kept, Locked, Opened, Part, Place, fault};
 use super::head::Head;
 use super::line::{self, Link, Repair};
 use super::pieces::{Backwards, Piece};
 use crate::error::Fault;
 use crate::index::Durability;
+use crate::wait::LOG;
 
+/// How long one waits at a log that was locked for too long already.
+const NO_PATIENCE: Duration = Duration::from_millis(20);
 /// How often one tries before one sleeps, and how many pauses of some 20 ns are in between.
 const TRIES: u32 = 64;
 const PAUSES: u32 = 16;
@@ -27,6 +32,8 @@ const PAUSES: u32 = 16;
 pub(super) struct Appender {
     /// How this process left the log.
     left: Mutex<Option<Left>>,
+    /// Whether somebody had locked the log for too long: until that ends nobody else waits so long.
+    stuck: AtomicBool,
 }
 
 /// The files that were written, as long as nobody else touches them.
@@ -39,15 +46,20 @@ struct Left {
 }
 
 impl Appender {
-    /// Appends the line of an attempt, and says which one it is.
-    pub(super) fn append(&self, files: &Files, config: &AuditConfig, attempt: &Attempt<'_>) -> Result<Head, Fault> {
+    /// Appends a line, and says which one it is. `witness` is a line that is known to have been there.
+    pub(super) fn append(
+        &self,
+        files: &Files,
+        config: &AuditConfig,
+        text: Text<'_>,
+        witness: Option<Head>,
+    ) -> Result<Head, Fault> {
         let mut left = soon(&self.left);
         // Until everything has gone well, what is known of the files is not relied on.
         let before = left.take();
-        let lock = files.lock(before.as_ref().map(|left| left.lock.clone()))?;
-        let mut end = End::find(files, &lock, before)?;
-        let line = line::render(attempt, config.contents, &end.head, end.repair)
-            .map_err(|error| fault(CURRENT)(error.into()))?;
+        let lock = self.lock(files, before.as_ref().map(|left| left.lock.clone()))?;
+        let mut end = End::find(files, &lock, before, witness)?;
+        let line = text.linked(config.contents, &end.head, end.repair).map_err(fault(CURRENT))?;
         if end.len > 0 && end.len.saturating_add(line.len() as u64) > config.file_limit {
             files.put_aside()?;
             let file = files.open_current()?;
@@ -58,6 +70,50 @@ impl Appender {
         let head = known.head;
         *left = Some(known);
         Ok(head)
+    }
+}
+
+/// What a line is made of.
+#[derive(Clone, Copy)]
+pub(super) enum Text<'a> {
+    /// An attempt.
+    Attempt(&'a Attempt<'a>),
+    /// A line that was rendered for the start of the chain.
+    Rendered(&'a str),
+}
+
+impl Text<'_> {
+    /// The line, after the one before it.
+    fn linked(self, contents: Contents, before: &Head, repair: Option<Repair>) -> io::Result<Vec<u8>> {
+        match self {
+            Self::Attempt(attempt) => Ok(line::render(attempt, contents, before, repair)?),
+            Self::Rendered(rendered) => line::relink(rendered, before, repair)
+                .ok_or_else(|| io::Error::new(ErrorKind::InvalidData, "a line that waited is none")),
+        }
+    }
+}
+
+impl Appender {
+    /// The last line that this process appended, where nobody else has to be asked.
+    pub(super) fn head(&self) -> Option<Head> {
+        soon(&self.left).as_ref().map(|left| left.head)
+    }
+
+    fn lock(&self, files: &Files, open: Option<Opened>) -> Result<Locked, Fault> {
+        let patience = if self.stuck.load(Ordering::Relaxed) { NO_PATIENCE } else { LOG };
+        let locked = files.lock(open, patience);
+        self.stuck.store(matches!(locked, Err(Fault::Busy { .. })), Ordering::Relaxed);
+        locked
+    }
+
+    /// Makes what was appended outlast a loss of power, and says up to which line.
+    pub(super) fn sync(&self, files: &Files) -> Result<Option<Head>, Fault> {
+        let lock = self.lock(files, None)?;
+        let Kept::Head(head) = lock.head()? else { return Ok(None) };
+        drop(lock);
+        // What is appended meanwhile may be synced or not. A piece that was put aside is synced as well.
+        files.sync_all()?;
+        Ok(Some(head))
     }
 }
 
@@ -85,7 +141,7 @@ struct End {
 
 impl End {
     /// Opens the file and finds the last line. Where the file is as this process left it, both are known already.
-    fn find(files: &Files, lock: &Locked, left: Option<Left>) -> Result<Self, Fault> {
+    fn find(files: &Files, lock: &Locked, left: Option<Left>, witness: Option<Head>) -> Result<Self, Fault> {
         let now = files.place(CURRENT).map_err(fault(CURRENT))?;
         if let Some(Left { file, place, len, head, .. }) = left.filter(|left| Some((left.place, left.len)) == now) {
             return Ok(Self { file, place, len, head, repair: None });
@@ -94,11 +150,11 @@ impl End {
         let len = file.metadata().map_err(fault(CURRENT))?.len();
         let place = Place::of(&file).map_err(fault(CURRENT))?;
         let mut end = Self { file, place, len, head: Head::START, repair: None };
-        end.recover(files, lock)?;
+        end.recover(files, lock, witness)?;
         Ok(end)
     }
 
-    fn recover(&mut self, files: &Files, lock: &Locked) -> Result<(), Fault> {
+    fn recover(&mut self, files: &Files, lock: &Locked, witness: Option<Head>) -> Result<(), Fault> {
         let (mut last, tail) = last_line(&self.file, self.len).map_err(fault(CURRENT))?;
         let mut numbers = if last.found { Vec::new() } else { files.numbers()? };
         while let (false, Some(number)) = (last.found, numbers.pop()) {
@@ -116,6 +172,11 @@ impl End {
             }
             Kept::Damaged => lock.clear()?,
             Kept::Head(_) | Kept::Nothing => {}
+        }
+        // The index may know of lines that a loss of power took, with what the head file said of them.
+        if let Some(witness) = witness.filter(|witness| witness.seq() > self.head.seq()) {
+            is_short = true;
+            self.head = witness;
         }
         match tail {
             0 => Ok(()),

@@ -73,13 +73,14 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// A chain of which no line was read, with the head file and a head that was kept elsewhere.
-    pub(super) fn new(kept: Kept, earlier: Option<Head>) -> Self {
+    /// A chain of which no line was read, with the head file, a head that was kept elsewhere, and one that the index has.
+    pub(super) fn new(kept: Kept, earlier: Option<Head>, indexed: Option<Head>) -> Self {
         let here = Place { part: Part::Current, line: 0 };
         let start = Seen { place: here, head: Head::START, blamed: false, vouched: true };
         let witness = |otherwise| move |head| Witness { head, otherwise, refuted: None };
         let file = if let Kept::Head(head) = kept { Some(head) } else { None };
         let witnesses = file.map(witness(What::HeadWrong)).into_iter().chain(earlier.map(witness(What::Rewritten)));
+        let witnesses = witnesses.chain(indexed.map(witness(What::NotAsIndexed)));
         Self {
             here,
             part_before: None,
@@ -318,8 +319,10 @@ impl Chain {
     fn judge_witnesses(&mut self) {
         for witness in std::mem::take(&mut self.witnesses) {
             match witness {
-                Witness { refuted: Some(seen), otherwise: What::Rewritten, .. } => {
-                    self.report(seen.place, Some(seen.head.seq()), What::Rewritten);
+                Witness {
+                    refuted: Some(seen), otherwise: otherwise @ (What::Rewritten | What::NotAsIndexed), ..
+                } => {
+                    self.report(seen.place, Some(seen.head.seq()), otherwise);
                 }
                 Witness { refuted: Some(_), otherwise, .. } => self.report_head(otherwise),
                 Witness { refuted: None, .. } => {}

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cap_std::fs::{Dir, OpenOptions};
 use rustix::fs::{AtFlags, Mode, OFlags};
@@ -14,7 +15,7 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use super::head::Head;
 use crate::directory::private;
 use crate::error::Fault;
-use crate::wait::{PATIENCE, lock_within};
+use crate::wait::{LOG, lock_within};
 
 /// The folder of the log, in the directory of the store.
 pub(super) const FOLDER: &str = "logs";
@@ -22,6 +23,11 @@ pub(super) const FOLDER: &str = "logs";
 pub(super) const CURRENT: &str = "dynamic-tools-audit.jsonl";
 /// The file that says where the log ends; it is the lock as well.
 pub(super) const HEAD: &str = "dynamic-tools-audit.head";
+
+/// What the lock is of.
+const LOCKED: &str = "the audit log";
+/// How many numbers are tried for a file that is full.
+const NUMBERS_TRIED: usize = 1_000;
 
 /// A file of the log; in the order in which they were written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -105,9 +111,9 @@ impl Files {
 
     /// Keeps everybody else from appending and from looking, until it is dropped. A head file that was opened before
     /// serves again, as long as it is the one that others lock.
-    pub(super) fn lock(&self, open: Option<Opened>) -> Result<Locked, Fault> {
+    pub(super) fn lock(&self, open: Option<Opened>, patience: Duration) -> Result<Locked, Fault> {
         let lock = |opened: Opened| {
-            lock_within(&opened.file, PATIENCE, File::try_lock)?;
+            lock_within(&opened.file, LOCKED, patience, File::try_lock)?;
             Ok(Locked(opened))
         };
         let again = || -> io::Result<Option<Locked>> {
@@ -154,7 +160,7 @@ impl Files {
     /// Keeps others from appending, where there is a head file.
     fn lock_shared(&self) -> io::Result<Option<Locked>> {
         let Some(file) = found(self.open(HEAD, private().read(true)))? else { return Ok(None) };
-        lock_within(&file, PATIENCE, File::try_lock_shared)?;
+        lock_within(&file, LOCKED, LOG, File::try_lock_shared)?;
         Ok(Some(Locked(Opened::new(file)?)))
     }
 
@@ -163,8 +169,11 @@ impl Files {
         let entries = self.0.entries().map_err(Fault::disk(FOLDER))?;
         let mut numbers = Vec::new();
         for entry in entries {
-            let name = entry.map_err(Fault::disk(FOLDER))?.file_name();
-            if let Some(Part::Numbered(number)) = name.to_str().and_then(Part::named) {
+            let entry = entry.map_err(Fault::disk(FOLDER))?;
+            let name = entry.file_name();
+            let Some(Part::Numbered(number)) = name.to_str().and_then(Part::named) else { continue };
+            // What else somebody put there is none of ours; lines that it took the place of are found to be missing.
+            if entry.file_type().is_ok_and(|kind| kind.is_file()) {
                 numbers.push(number);
             }
         }
@@ -188,12 +197,22 @@ impl Files {
     /// Gives the file that is appended to the next number.
     pub(super) fn put_aside(&self) -> Result<(), Fault> {
         let number = self.numbers()?.last().map_or(1, |last| last.saturating_add(1));
-        let name = Part::Numbered(number).name();
-        // Under the lock nobody else takes the number.
-        if self.0.symlink_metadata(&name).is_ok() {
-            return Err(fault(&name)(ErrorKind::AlreadyExists.into()));
-        }
+        // Under the lock nobody else takes the number. What is no file of the log may have it.
+        let is_free = |number: &u64| self.0.symlink_metadata(Part::Numbered(*number).name()).is_err();
+        let free = (number..=u64::MAX).take(NUMBERS_TRIED).find(is_free);
+        let name = Part::Numbered(free.ok_or_else(|| fault(CURRENT)(ErrorKind::AlreadyExists.into()))?).name();
         self.0.rename(CURRENT, &self.0, &name).map_err(fault(&name))
+    }
+
+    /// Makes the file that is appended to outlast a loss of power, and the one before it, and the head file.
+    pub(super) fn sync_all(&self) -> Result<(), Fault> {
+        let last = self.numbers()?.last().map(|number| Part::Numbered(*number).name());
+        for name in last.iter().map(String::as_str).chain([CURRENT, HEAD]) {
+            if let Some(file) = found(self.open(name, private().read(true))).map_err(fault(name))? {
+                file.sync_data().map_err(fault(name))?;
+            }
+        }
+        self.sync().map_err(Fault::disk(FOLDER))
     }
 
     /// Makes durable which files there are.

@@ -32,7 +32,7 @@ impl Head {
     /// What the first line follows.
     pub(super) const START: Self = Self { seq: 0, hash: blake3::Hash::from_bytes([0; blake3::OUT_LEN]) };
 
-    pub(super) const fn new(seq: u64, hash: blake3::Hash) -> Self {
+    pub(crate) const fn new(seq: u64, hash: blake3::Hash) -> Self {
         Self { seq, hash }
     }
 

@@ -71,6 +71,40 @@ pub(super) fn render(
     Ok(line)
 }
 
+/// What a line begins with that was rendered for the start of the chain.
+const START_PREFIX: &str = "{\"seq\":1,";
+/// What is before the hash of the line before, and after it.
+const PREVIOUS: &str = ",\"previous\":\"";
+const END: &str = "\"}";
+/// What the details of a line begin with. Within a string the quotes would be escaped.
+const DETAILS: &str = "\"details\":{";
+
+/// A line that was rendered for the start of the chain, with the change of the store that it is the one line of.
+pub(super) fn about(rendered: &str, change: &str) -> Option<String> {
+    let (front, details) = rendered.trim_end().split_once(DETAILS)?;
+    let comma = if details.starts_with('}') { "" } else { "," };
+    Some(format!("{front}{DETAILS}\"change\":\"{change}\"{comma}{details}"))
+}
+
+/// A line that was rendered for the start of the chain, linked to another line before it, with its newline. None where it is
+/// not such a line.
+pub(super) fn relink(rendered: &str, before: &Head, repaired: Option<Repair>) -> Option<Vec<u8>> {
+    let rest = rendered.strip_prefix(START_PREFIX)?.strip_suffix(END)?;
+    let at = rest.len().checked_sub(PREVIOUS.len() + 2 * blake3::OUT_LEN)?;
+    let body = rest.get(..at).filter(|_| rest.get(at..).is_some_and(|link| link.starts_with(PREVIOUS)))?;
+    let (front, details) = body.split_once(DETAILS)?;
+    let noted = match repaired {
+        // A line that waited says of which change it is, so something follows.
+        Some(repaired) => format!("\"repaired\":{},", serde_json::to_string(&repaired).ok()?),
+        None => String::new(),
+    };
+    let (seq, hash) = (before.next(), before.hash().to_hex());
+    let line = format!("{{\"seq\":{seq},{front}{DETAILS}{noted}{details}{PREVIOUS}{hash}{END}\n");
+    let content = line.trim_end().as_bytes();
+    let is_one = content.iter().all(|byte| matches!(byte, b' '..=b'~')) && matches!(link(content), Link::Chained(..));
+    is_one.then(|| line.into_bytes())
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Record<'a> {

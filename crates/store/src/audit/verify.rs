@@ -114,6 +114,8 @@ pub enum What {
     Unchained,
     /// It is not the line that the given head is of: the log was written anew.
     Rewritten,
+    /// It is not the line that the index of the store knows: the log was written anew.
+    NotAsIndexed,
     /// The head file is missing or empty, so that the loss of the last lines could not be seen.
     HeadMissing,
     /// The head file does not fit the log.
@@ -134,7 +136,7 @@ impl What {
             Self::Broken => "broken",
             Self::Torn { .. } => "torn",
             Self::Unchained => "unchained",
-            Self::Rewritten => "rewritten",
+            Self::Rewritten | Self::NotAsIndexed => "rewritten",
             Self::HeadMissing => "head-missing",
             Self::HeadWrong => "head-wrong",
         }
@@ -155,6 +157,7 @@ impl fmt::Display for What {
             Self::Torn { bytes } => write!(f, "ends after {bytes} bytes, and was never acknowledged"),
             Self::Unchained => f.write_str("is not in the chain"),
             Self::Rewritten => f.write_str("is not the one that the given head is of"),
+            Self::NotAsIndexed => f.write_str("is not the one that the index of the store knows"),
             Self::HeadMissing => f.write_str("the head file is missing"),
             Self::HeadWrong => f.write_str("the head file does not fit the log"),
         }
@@ -162,9 +165,9 @@ impl fmt::Display for What {
 }
 
 /// Reads the whole log.
-pub(super) fn verify(files: &Files, earlier: Option<&Head>) -> Result<Verdict, Fault> {
+pub(super) fn verify(files: &Files, earlier: Option<&Head>, indexed: Option<Head>) -> Result<Verdict, Fault> {
     let snapshot = files.snapshot()?;
-    let mut chain = Chain::new(snapshot.head, earlier.copied());
+    let mut chain = Chain::new(snapshot.head, earlier.copied(), indexed);
     for number in snapshot.numbers {
         // Others may take files away while one reads; the lines that are missed are found to be missing.
         if let Some((file, len)) = files.read(Part::Numbered(number))? {

@@ -5,7 +5,7 @@
 use rusqlite::{Connection, ErrorCode};
 
 use super::Durability;
-use crate::error::Fault;
+use crate::error::{Fault, OfFault};
 
 /// Something that is not written as it was to be.
 pub(crate) struct Unwritten<E> {
@@ -22,6 +22,13 @@ pub(crate) enum Reached {
     Commit,
     /// It is written, and what came after failed.
     All,
+}
+
+impl<E: OfFault> Unwritten<E> {
+    /// The same, which says of an index that cannot be read whether it is damaged.
+    pub(super) fn judged(self, path: &std::path::Path) -> Self {
+        Self { error: self.error.judged(path), ..self }
+    }
 }
 
 impl<E> Unwritten<E> {

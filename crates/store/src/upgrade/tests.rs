@@ -10,6 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use toolcell_tool::{Draft, Notes, Status, ToolName, ToolSpec};
 
+use crate::audit::{Action, Attempt};
 use crate::{
     Entry, Filter, Mending, Registration, Scores, Settings, SpaceLimits, Spending, Store, Terms, ToolRef, UsageEvent,
     WhenTaken, Write, fsck,
@@ -80,7 +81,7 @@ fn a_store_of_format_1_is_upgraded_when_it_is_opened() {
     let folder = old();
     let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
-    assert_eq!(said, "toolcell store, format 4\n");
+    assert_eq!(said, "toolcell store, format 5\n");
     let one = find(&store, "one");
     assert_eq!((one.status, one.runs, one.successes), (Status::Passed, 4, 4));
     // How long its runs took is known from their sketch; what they saved was never said.
@@ -125,7 +126,7 @@ fn an_old_index_that_is_damaged_is_made_anew_in_this_format() {
     let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
     assert_eq!((find(&store, "one").name.as_str(), store.unindexed("v1", 10).unwrap().len()), ("one", 2));
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
-    assert_eq!(said, "toolcell store, format 4\n");
+    assert_eq!(said, "toolcell store, format 5\n");
 }
 
 #[test]
@@ -134,7 +135,7 @@ fn a_store_of_format_2_is_upgraded_when_it_is_opened() {
     put(&Store::open(folder.path(), &Settings::default()).unwrap(), "one");
     let connection = Connection::open(folder.path().join("index.sqlite")).unwrap();
     connection
-        .execute_batch("DROP TABLE spent; DROP TABLE mark; DROP TABLE pair; DROP TABLE space; DROP TABLE sleeping; PRAGMA user_version = 2")
+        .execute_batch("DROP TABLE spent; DROP TABLE mark; DROP TABLE pair; DROP TABLE space; DROP TABLE sleeping; DROP TABLE outbox; DROP TABLE log_head; DROP TABLE damaged; PRAGMA user_version = 2")
         .unwrap();
     drop(connection);
     std::fs::write(folder.path().join("toolcell-store"), "toolcell store, format 2\n").unwrap();
@@ -158,20 +159,41 @@ fn a_store_of_format_3_is_upgraded_when_it_is_opened() {
     put(&Store::open(folder.path(), &Settings::default()).unwrap(), "one");
     let connection = Connection::open(folder.path().join("index.sqlite")).unwrap();
     connection
-        .execute_batch("DROP TABLE pair; DROP TABLE space; DROP TABLE sleeping; PRAGMA user_version = 3")
+        .execute_batch("DROP TABLE pair; DROP TABLE space; DROP TABLE sleeping; DROP TABLE outbox; DROP TABLE log_head; DROP TABLE damaged; PRAGMA user_version = 3")
         .unwrap();
     drop(connection);
     std::fs::write(folder.path().join("toolcell-store"), "toolcell store, format 3\n").unwrap();
 
     let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
     let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
-    assert_eq!((said.as_str(), store.list(&Filter::default()).unwrap().total), ("toolcell store, format 4\n", 1));
+    assert_eq!((said.as_str(), store.list(&Filter::default()).unwrap().total), ("toolcell store, format 5\n", 1));
     let (space, now) = (toolcell_tool::SpaceName::parse("notes").unwrap(), Timestamp::UNIX_EPOCH);
     assert!(store.spaces(now).unwrap().is_empty());
     let limits = SpaceLimits { bytes: 10, keys: 1, value_bytes: 10 };
     let write = Write::Put { key: "n".to_owned(), value: "1".to_owned(), expires_at: None };
     assert!(store.space_commit(&space, &[], &[write], &limits, now).unwrap());
     assert_eq!(store.space_get(&space, "n", now).unwrap().unwrap().version, 1);
+    drop(store);
+    let health = fsck(folder.path(), Mending::Look).unwrap();
+    assert!(health.problems.is_empty(), "{:#?}", health.problems);
+}
+
+#[test]
+fn a_store_of_format_4_is_upgraded_when_it_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    put(&Store::open(folder.path(), &Settings::default()).unwrap(), "one");
+    let connection = Connection::open(folder.path().join("index.sqlite")).unwrap();
+    let sql = "DROP TABLE outbox; DROP TABLE log_head; DROP TABLE damaged; PRAGMA user_version = 4";
+    connection.execute_batch(sql).unwrap();
+    drop(connection);
+    std::fs::write(folder.path().join("toolcell-store"), "toolcell store, format 4\n").unwrap();
+
+    let store = Store::open_existing(folder.path(), &Settings::default()).unwrap();
+    let said = std::fs::read_to_string(folder.path().join("toolcell-store")).unwrap();
+    assert_eq!((said.as_str(), store.list(&Filter::default()).unwrap().total), ("toolcell store, format 5\n", 1));
+    let at = Timestamp::UNIX_EPOCH;
+    store.change(Attempt::new(Action::DeleteDynamicTool, at)).delete(&ToolRef::parse("one").unwrap(), at).unwrap();
+    assert_eq!((store.delayed_lines().unwrap(), store.list(&Filter::default()).unwrap().total), (0, 0));
     drop(store);
     let health = fsck(folder.path(), Mending::Look).unwrap();
     assert!(health.problems.is_empty(), "{:#?}", health.problems);

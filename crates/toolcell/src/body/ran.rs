@@ -40,6 +40,9 @@ pub struct RanBody<'a> {
     /// The hash of its record.
     #[schemars(with = "Option<String>")]
     pub record: Option<String>,
+    /// Why it is not recorded, or not completely yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unrecorded: Option<&'a str>,
     /// What gates add.
     pub context: Vec<ContextBody>,
     /// Whether a gate keeps the output back.
@@ -121,6 +124,7 @@ impl Ran {
             warnings: report.warnings.iter().filter(is_shown).cloned().map(WarningBody::from).collect(),
             usage: UsageBody::from(&report.usage),
             record: self.record.map(|hash| hash.to_string()),
+            unrecorded: self.unrecorded.as_deref(),
             context: self.context.iter().cloned().map(ContextBody::from).collect(),
             suppressed: self.suppressed,
             revised_by: self.revised_by.as_deref(),
