@@ -1,24 +1,24 @@
 //! Folders that are granted, and what decides what tools may do.
 
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::Path;
 
 use toolcell_capabilities::{Files, FolderError, Meters, Protected, RunFiles, WriteMode, refused_folder};
 use toolcell_tool::{Access, FilesGrant};
 
 use crate::place::{Place, grant, refused};
 
-fn open(granted: PathBuf, protected: &[Protected]) -> Result<Files, FolderError> {
-    Files::open(&RunFiles { grants: &[grant(&granted)], protected, ..RunFiles::default() })
+fn open(granted: &Path, protected: &[Protected]) -> Result<Files, FolderError> {
+    Files::open(&RunFiles { grants: &[grant(granted)], protected, ..RunFiles::default() })
 }
 
 /// Whether a folder is refused for writing, and never for reading.
 #[track_caller]
-fn is_refused(granted: PathBuf, protected: &Protected) -> bool {
-    let protected = std::slice::from_ref(protected);
-    let reading = FilesGrant { access: Access::Read, ..grant(&granted) };
+fn is_refused(granted: impl AsRef<Path>, protected: &Protected) -> bool {
+    let (granted, protected) = (granted.as_ref(), std::slice::from_ref(protected));
+    let reading = FilesGrant { access: Access::Read, ..grant(granted) };
     assert!(Files::open(&RunFiles { grants: &[reading], protected, ..RunFiles::default() }).is_ok());
-    let told = refused_folder(&granted, Access::Write, protected).unwrap();
+    let told = refused_folder(granted, Access::Write, protected).unwrap();
     match open(granted, protected) {
         Ok(_) => {
             assert_eq!(told, None);
@@ -106,7 +106,7 @@ fn what_becomes_protected_after_the_policy_was_read_is_seen_when_the_folder_is_o
     let place = Place::new();
     std::fs::create_dir_all(place.around("config")).unwrap();
     let policy = [Protected::file("the policy", place.around("config/policy"))];
-    let granted = || open(place.around("later"), &policy).map(drop).map_err(|error| error.code());
+    let granted = || open(&place.around("later"), &policy).map(drop).map_err(|error| error.code());
     symlink("outside", place.around("later")).unwrap();
     assert_eq!(granted(), Ok(()));
     std::fs::remove_file(place.around("later")).unwrap();
@@ -119,7 +119,7 @@ fn a_protected_file_is_not_written_under_another_name() {
     let place = Place::new();
     let policy = place.around("outside/f");
     std::fs::hard_link(&policy, place.path("innocent")).unwrap();
-    let files = open(place.around("data"), &[Protected::file("the policy", &policy)]).unwrap();
+    let files = open(&place.around("data"), &[Protected::file("the policy", &policy)]).unwrap();
     for mode in [WriteMode::Append, WriteMode::Replace] {
         assert_eq!(refused(files.write("data/innocent", b"host = \"any\"", mode)), "files-protected");
     }
@@ -130,7 +130,7 @@ fn a_protected_file_is_not_written_under_another_name() {
 #[test]
 fn a_protected_folder_that_came_into_a_granted_one_is_not_written_to() {
     let place = Place::new();
-    let files = open(place.around("data"), &[Protected::file("the policy", place.around("outside/f"))]).unwrap();
+    let files = open(&place.around("data"), &[Protected::file("the policy", place.around("outside/f"))]).unwrap();
     std::fs::rename(place.around("outside"), place.path("moved")).unwrap();
     assert_eq!(refused(files.write("data/moved/f", b"", WriteMode::Replace)), "files-protected");
     assert_eq!(refused(files.make_folder("data/moved/new")), "files-protected");

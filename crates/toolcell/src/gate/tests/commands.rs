@@ -194,6 +194,6 @@ fn no_child_is_left_unreaped() {
     for _ in 0..20 {
         let told = told(&gates.admit(call(), None));
         let pid = told.rsplit(' ').next().unwrap();
-        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "{told}");
+        assert!(!Path::new(&format!("/proc/{pid}")).exists(), "{told}");
     }
 }

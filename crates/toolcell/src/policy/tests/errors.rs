@@ -26,7 +26,7 @@ fn an_unknown_key_is_told_with_the_nearest_known_one() {
     check("audit = { verbatim = true }", "1:11: `audit` has no `verbatim` (there are `contents`, `required`)");
     check(
         "[[gates]]\nname = \"x\"\ncommand = [\"y\"]\n\"\\u001b[31m\" = 1",
-        "4:1: `gates` has no `\\u{1b}[31m` (there are `name`, `command`, `when`, `timeout_ms`, `tools`)",
+        "4:1: `gates` has no `\\u{1b}[31m` (there are `name`, `command`, `when`, `timeout_ms`, `tools`, `env`)",
     );
 }
 
@@ -257,6 +257,11 @@ fn a_gate_has_a_name_of_its_own_and_a_command() {
         "3:11: the command of a gate begins with its program, which is empty",
     );
     check("[[gates]]\nname = \"x\"\ncommand = [\"y\", \"\\u0000\"]", "3:11: no word of a command has U+0000 in it");
+    check(
+        "[[gates]]\nname = \"x\"\ncommand = [\"y\"]\nenv = [\"EDITOR\", \"TOOLCELL_SECRET_T\"]",
+        "4:18: `gates.env` cannot name `TOOLCELL_SECRET_T`: it holds a secret of a tool, or a token, which no hook gets; give \
+         the hook a variable of its own",
+    );
     check("[[gates]]\nname = \"x\"\ncommand = [\"y\", 1]", "3:17: `gates.command` is an integer, it must be a string");
     check(&format!("{sound}timeout_ms = 0"), "4:14: `gates.timeout_ms` is 0, it must be 1 to 600000");
     check(&format!("{sound}when = []"), "4:8: `gates.when` is empty, it needs something in it");
