@@ -88,21 +88,23 @@ const ADDRESS_SPACE_UNSEEN: u64 = 64 << 30;
 /// # Errors
 /// [`LockError`] where the kernel does not do its part; the process may then be locked in by half and should end.
 pub fn lock_in(pipe: RawFd) -> Result<Walls, LockError> {
+    // This stands in a file, which cannot be opened any more when Landlock holds.
+    let mapped = address_space();
     // Landlock takes a descriptor, which there are none of afterwards.
     let landlock = shut_out()?;
     drop_capabilities().map_err(|error| LockError::Capabilities(error.into()))?;
-    limit().map_err(|error| LockError::Limit(error.into()))?;
+    limit(mapped).map_err(|error| LockError::Limit(error.into()))?;
     seccompiler::apply_filter_all_threads(&filter::program(pipe, SeccompAction::KillProcess)?)?;
     Ok(Walls { landlock })
 }
 
 /// Leaves nothing behind, opens nothing, starts nothing, and cannot be looked into by other processes of the same user.
-fn limit() -> rustix::io::Result<()> {
+fn limit(mapped: Option<u64>) -> rustix::io::Result<()> {
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     for resource in [Resource::Core, Resource::Fsize, Resource::Nofile, Resource::Nproc, Resource::Memlock] {
         setrlimit(resource, none)?;
     }
-    let most = address_space().map_or(ADDRESS_SPACE_UNSEEN, |mapped| mapped.saturating_add(ADDRESS_SPACE));
+    let most = mapped.map_or(ADDRESS_SPACE_UNSEEN, |mapped| mapped.saturating_add(ADDRESS_SPACE));
     // A limit that is there already may be tighter, and is never raised.
     let Rlimit { current, maximum } = getrlimit(Resource::As);
     let most = [current, maximum].into_iter().flatten().fold(most, u64::min);
