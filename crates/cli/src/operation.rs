@@ -155,6 +155,7 @@ pub(crate) fn exit_of(code: &str) -> Exit {
         | "asleep-guest"
         | "asleep-tool"
         | "trust-unsafe"
+        | "files-protected"
         | "signature-untrusted"
         | "receipt-guest"
         | "receipt-engine"
