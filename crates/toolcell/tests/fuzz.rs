@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use toolcell::policy::{Layer, PolicyFile};
-use toolcell::{Profile, Receipt, Schema, read_request, CreateTool};
+use toolcell::{CreateTool, Profile, Receipt, Schema, read_request};
 
 toolcell_fuzz::target!(policy, |bytes| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

@@ -9,8 +9,8 @@ use toolcell_host::{Budget, Effects, Left, OperationAnswer, OperationFailure, Ou
 use toolcell_store::audit::Action;
 use toolcell_tool::Grants;
 
-use crate::operations::{Given, PlanChain};
 use crate::operations::tools::given;
+use crate::operations::{Given, PlanChain};
 use crate::record::{Attempted, Ended};
 use crate::request::RunTool;
 use crate::run::{Ran, RunError, RunOptions};
