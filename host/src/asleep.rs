@@ -205,13 +205,12 @@ impl Asleep {
     /// # Errors
     /// `integrity` where they are none, `asleep-guest` where it fell asleep elsewhere.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, WakeError> {
-        let (written, fuel_limit) = match decode(bytes) {
-            Ok(WrittenWithLimit { written, fuel_limit }) => (written, fuel_limit),
-            Err(_) => {
-                let written: Written = decode(bytes).map_err(|_| WakeError::Malformed)?;
-                let fuel_limit = written.kept.budget.fuel;
-                (written, fuel_limit)
-            }
+        let (written, fuel_limit) = if let Ok(WrittenWithLimit { written, fuel_limit }) = decode(bytes) {
+            (written, fuel_limit)
+        } else {
+            let written: Written = decode(bytes).map_err(|_| WakeError::Malformed)?;
+            let fuel_limit = written.kept.budget.fuel;
+            (written, fuel_limit)
         };
         let kept = written.kept;
         if (&*kept.guest, &*kept.engine, kept.abi) != (GUEST_DIGEST, ENGINE_VERSION, ABI_VERSION) {

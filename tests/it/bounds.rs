@@ -306,7 +306,8 @@ fn what_a_tool_returns_and_writes_is_an_answer_of_bounded_length() {
             .ends(&[0], "…"),
         exec("empty lines", "function execute() { for (let i = 0; i < 60_000; i++) console.log(); return 1 }")
             .ends(&[1, 5], "console-too-large"),
-        exec("escapes", "const execute = () => { console.log('\\u0001'.repeat(60_000)); return 1 }"),
+        exec("escapes", "const execute = () => { console.log('\\u0001'.repeat(60_000)); return 1 }")
+            .ends(&[5], "console-too-large"),
         exec("a thrown text", "function execute() { throw new Error('x'.repeat(20_000_000)) }").ends(&[1, 5], ""),
         exec(
             "a name that is thrown",
@@ -332,7 +333,9 @@ fn what_is_said_of_tasks_and_searched_for_is_read_within_a_limit_of_cpu_time_and
         let asked = json!({ "task_description": task, "last_tool_result": "ok", "history": history });
         Case::new(name, &["reflect", "-"], asked.to_string(), CALL)
     };
+    let made = Case::new("a store", &["create", "-"], draft(&json!({})), CALL).ends(&[0], "");
     let cases = vec![
+        made,
         reflect("a long task", task("convert the files ")),
         reflect("a long word", "変換".repeat(300_000)),
         reflect("marks", task("\u{301}")),

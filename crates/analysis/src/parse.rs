@@ -71,9 +71,10 @@ pub(crate) fn parse(source: &str, language: Language) -> Result<Parsed, Rejectio
         let rest = &source.as_bytes()[at..];
         let is_tag = rest.first() == Some(&b'<') && rest.windows(2).any(|two| two == b"</" || two == b"/>");
         let told = |message: &str| vec![problem(&Lines::of(source), (at, at + 1), message.to_owned())];
-        return Err(match is_tag {
-            true => Rejection::Unsupported(told(JSX)),
-            false => Rejection::TooDeep(told("nests deeper than any tool does")),
+        return Err(if is_tag {
+            Rejection::Unsupported(told(JSX))
+        } else {
+            Rejection::TooDeep(told("nests deeper than any tool does"))
         });
     }
     let typescript = Syntax::Typescript(TsSyntax { decorators: true, ..TsSyntax::default() });

@@ -124,6 +124,7 @@ struct Level {
     angles: usize,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each says one thing of the last token, in any combination")]
 struct Scan<'a> {
     bytes: &'a [u8],
     at: usize,

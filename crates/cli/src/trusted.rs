@@ -95,7 +95,13 @@ impl Trusted {
         let Some(path) = &self.path else { return Ok(Vec::new()) };
         let failed = |error| Failure::File { path: path.display().to_string(), error };
         let file = match std::fs::File::open(path) {
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            // A list in a folder that this user may not even look into is another user's: nothing here is trusted.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::PermissionDenied
+                ) =>
+            {
                 return Ok(Vec::new());
             }
             other => other.map_err(failed)?,

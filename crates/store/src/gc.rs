@@ -81,6 +81,10 @@ impl Store {
         Ok(collected)
     }
 
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers hand over what they made for this; it is cloned for each try"
+    )]
     pub(crate) fn collect_noted(
         &self,
         deleted_before: Timestamp,

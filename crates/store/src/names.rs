@@ -205,6 +205,10 @@ impl Store {
         self.delete_noted(reference, at, None)
     }
 
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers hand over what they made for this; it is cloned for each try"
+    )]
     pub(crate) fn delete_noted(
         &self,
         reference: &ToolRef,

@@ -104,17 +104,13 @@ impl Store {
             Ok::<_, Fault>(row.change)
         });
         let (action, why) = (attempt.action.name(), fault.to_string());
-        match kept {
-            Ok(change) => {
-                self.outbox().waiting.push(change);
-                notice::tell(&Notice::Delayed { action, why: &why });
-                Ok(())
-            }
-            Err(_) => {
-                notice::tell(&Notice::Lost { action, why: &why });
-                Err(fault)
-            }
-        }
+        let Ok(change) = kept else {
+            notice::tell(&Notice::Lost { action, why: &why });
+            return Err(fault);
+        };
+        self.outbox().waiting.push(change);
+        notice::tell(&Notice::Delayed { action, why: &why });
+        Ok(())
     }
 
     /// How many lines wait to be appended to the log.

@@ -48,6 +48,10 @@ pub(crate) struct Head {
 
 impl Store {
     /// Takes one step in the history of a name: `decide` says which, from where the name leads.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers hand over what they made for this; it is cloned for each try"
+    )]
     pub(crate) fn step(
         &self,
         name: &ToolName,

@@ -282,6 +282,10 @@ impl Store {
         self.revoke_noted(tool, None)
     }
 
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers hand over what they made for this; it is cloned for each try"
+    )]
     pub(crate) fn revoke_noted(&self, tool: ToolId, attempt: Option<Attempt<'_>>) -> Result<usize, Fault> {
         self.with_reserve(|| {
             self.changed(attempt.clone(), |transaction, attempt| {

@@ -158,6 +158,7 @@ impl Mutation {
 /// # Panics
 /// Where the target has none: it would only ever see noise.
 #[must_use]
+#[expect(clippy::disallowed_methods, clippy::panic, reason = "only tests call this")]
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/fuzz").join(target);
     let mut paths: Vec<PathBuf> = std::fs::read_dir(&folder)
@@ -189,7 +190,9 @@ fn mutations(seeds: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let mutation =
         (any::<Index>(), 0..MAX_RANGE, change).prop_map(|(start, length, change)| Mutation { start, length, change });
     (select(seeds), vec(mutation, 1..=MAX_MUTATIONS)).prop_map(|(mut input, mutations)| {
-        mutations.iter().for_each(|mutation| mutation.apply(&mut input));
+        for mutation in &mutations {
+            mutation.apply(&mut input);
+        }
         input.truncate(MAX_BYTES);
         input
     })
@@ -199,9 +202,12 @@ fn mutations(seeds: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
 ///
 /// # Panics
 /// Where the target panics, with the smallest mutation that makes it.
+#[expect(clippy::panic, reason = "only tests call this")]
 pub fn feed(target: &str, run: impl Fn(&[u8])) {
     let seeds = seeds(target);
-    seeds.iter().for_each(|seed| run(seed));
+    for seed in &seeds {
+        run(seed);
+    }
     #[expect(clippy::disallowed_methods, reason = "whoever runs the tests says how long they run")]
     let milliseconds = std::env::var(DURATION_VARIABLE).ok().and_then(|text| text.parse().ok());
     let end = Instant::now() + Duration::from_millis(milliseconds.unwrap_or(DEFAULT_MILLISECONDS));
@@ -267,7 +273,8 @@ mod tests {
     #[test]
     fn an_input_that_fails_is_told() {
         let known = seeds("json");
-        let failed = catch_unwind(AssertUnwindSafe(|| feed("json", |bytes| assert!(known.iter().any(|seed| seed == bytes)))));
+        let failed =
+            catch_unwind(AssertUnwindSafe(|| feed("json", |bytes| assert!(known.iter().any(|seed| seed == bytes)))));
         let message = failed.unwrap_err().downcast::<String>().unwrap();
         assert!(message.starts_with("json: ") && message.contains("minimal failing input"), "{message}");
     }

@@ -324,7 +324,7 @@ fn a_panic_before_a_run_is_begun_begins_nothing() {
 fn many_threads_end_their_runs_and_many_look_for_others() {
     let world = World::new();
     let killed = world.killed(20);
-    let ended = std::sync::atomic::AtomicUsize::new(0);
+    let ended = atomic::AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -334,7 +334,7 @@ fn many_threads_end_their_runs_and_many_look_for_others() {
                     world.store.end_run(begun, end).unwrap();
                 }
             });
-            scope.spawn(|| ended.fetch_add(close(&world, &world.again()).len(), std::sync::atomic::Ordering::Relaxed));
+            scope.spawn(|| ended.fetch_add(close(&world, &world.again()).len(), atomic::Ordering::Relaxed));
         }
     });
     assert_eq!(ended.into_inner(), killed.len());
