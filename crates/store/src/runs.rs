@@ -5,7 +5,7 @@
 //! the usage of its tool get into the index, with those of other runs; and then only its slot in the journal is free
 //! again. Whoever closes it after a kill sees by its identifier which of these were done.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic;
 use std::sync::{Arc, PoisonError};
 
 use blake3::Hash;
@@ -166,12 +166,12 @@ impl Store {
     /// Whether the line of the last run is not in the log yet, because that could not be written.
     #[must_use]
     pub fn is_log_behind(&self) -> bool {
-        self.is_behind.load(Ordering::Relaxed)
+        self.is_behind.load(atomic::Ordering::Relaxed)
     }
 
     fn say_trouble(&self, is_behind: bool) {
-        if self.is_behind.load(Ordering::Relaxed) != is_behind {
-            self.is_behind.store(is_behind, Ordering::Relaxed);
+        if self.is_behind.load(atomic::Ordering::Relaxed) != is_behind {
+            self.is_behind.store(is_behind, atomic::Ordering::Relaxed);
         }
     }
 
