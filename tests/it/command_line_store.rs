@@ -215,9 +215,9 @@ fn doctor_looks_at_the_store_as_well() {
     let answer = on(&shelf, &["doctor", "--image", "bounded", "--json"]).json();
     assert_eq!(answer["store"]["health"]["problems"][0]["wrong"], "its source is lost");
 
-    fs::write(shelf.path().join("toolcell-store"), "toolcell store, format 5\n").unwrap();
+    fs::write(shelf.path().join("toolcell-store"), "toolcell store, format 6\n").unwrap();
     let done = doctor(&shelf);
-    assert!(done.status == 6 && done.out.contains("it has format 5, and this one reads format 4"), "{}", done.out);
+    assert!(done.status == 6 && done.out.contains("it has format 6, and this one reads format 5"), "{}", done.out);
     fs::write(shelf.path().join("toolcell-store"), "a shopping list\n").unwrap();
     assert_eq!(doctor(&shelf).status, 6);
 

@@ -101,9 +101,11 @@ impl Fault {
 
     /// The same, where an index that SQLite calls damaged turns out to be one that cannot be read.
     pub(crate) fn judged(self, path: &std::path::Path) -> Self {
+        // What SQLite says more exactly, it found in what it read.
         let is_damage = |source: &Cause| {
-            let code = source.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
-            matches!(code, Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase))
+            let code = source.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error);
+            let codes = [rusqlite::ffi::SQLITE_CORRUPT, rusqlite::ffi::SQLITE_NOTADB];
+            code.is_some_and(|code| codes.contains(&code.extended_code))
         };
         match &self {
             Self::Index { source } if is_damage(source) => match crate::index::read_error(path) {

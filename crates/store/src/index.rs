@@ -20,7 +20,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::directory::{Access, Directory, FORMAT, OpenError, PRIVATE_FILE, private};
 use crate::error::{Fault, OfFault};
 use crate::upgrade::{format, make_tables, upgrade};
-use crate::wait::{BRIEF, PATIENCE, lock_within};
+use crate::wait::{BRIEF, LOG, PATIENCE, lock_within};
 
 pub(crate) use transaction::{Reached, Unwritten};
 use transaction::{only_reads, say, transact};
@@ -309,13 +309,14 @@ impl Writer {
             self.told = None;
             connect(&self.path, Source::Shared).map_err(Fault::from).map_err(Unwritten::nothing)?
         };
-        if patience != PATIENCE {
+        // Who waits here waits for somebody who did not queue.
+        if patience < LOG {
             connection.busy_timeout(patience).map_err(Fault::from).map_err(Unwritten::nothing)?;
         }
         let done = transact(&connection, &mut self.told, durability, work);
-        if patience != PATIENCE {
+        if patience < LOG {
             // Where it fails, this connection waits too short a time, and says so.
-            let _ = connection.busy_timeout(PATIENCE);
+            let _ = connection.busy_timeout(LOG);
         }
         if done.is_ok() || connection.is_autocommit() && !only_reads(&connection) {
             self.connection = Some(connection);
@@ -484,7 +485,7 @@ fn connect(path: &std::path::Path, source: Source) -> rusqlite::Result<Connectio
         let cannot_open = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CANTOPEN);
         return Err(rusqlite::Error::SqliteFailure(cannot_open, None));
     }
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(LOG)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     // A plan does not depend on what is looked for, so a compiled statement stays compiled.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

@@ -96,23 +96,28 @@ impl Store {
     /// # Errors
     /// `store-read-only`, and those of the disk.
     pub fn index_terms(&self, way: &str, tools: &[(Entry, Terms)]) -> Result<(), Fault> {
-        self.index.write(Durability::Unsynced, |transaction| {
-            let known =
-                "SELECT 1 FROM tool JOIN about ON about.tool = num WHERE num = ? AND current = 1 AND version = ?";
-            let mut known = transaction.prepare_cached(known)?;
-            for (entry, terms) in tools {
-                if !known.exists((entry.num, entry.version.as_bytes()))? {
-                    continue;
-                }
-                let sql =
-                    "INSERT OR REPLACE INTO found_by (rowid, name, tags, about, parameters) VALUES (?, ?, ?, ?, ?)";
-                let [name, tags, about, parameters] = terms.columns().map(|terms| terms.join(" "));
-                transaction.prepare_cached(sql)?.execute((entry.num, name, tags, about, parameters))?;
-                let sql = "INSERT OR REPLACE INTO terms (tool, way, words) VALUES (?, ?, ?)";
-                transaction.prepare_cached(sql)?.execute((entry.num, way, terms.joined()))?;
-            }
-            Ok(())
-        })
+        self.index.write(Durability::Unsynced, |transaction| Ok::<_, Fault>(keep_terms(transaction, way, tools)?))
+    }
+
+    /// As [`Store::search`], where what tools are found by cannot be kept, as on a full disk: it is used this once.
+    ///
+    /// # Errors
+    /// `store-read-only`, and those of the disk.
+    pub fn search_once(
+        &self,
+        way: &str,
+        tools: &[(Entry, Terms)],
+        words: &[Vec<String>],
+        limit: usize,
+    ) -> Result<Vec<Found>, Fault> {
+        let mut found = None;
+        // Nothing is written where a transaction is rolled back.
+        let rolled_back = self.index.write_soon(Durability::Unsynced, |transaction| {
+            keep_terms(transaction, way, tools)?;
+            found = Some(searched(transaction, words, limit)?);
+            Err::<(), _>(Fault::Full { path: "the index".to_owned(), source: "nothing is to be kept".into() })
+        });
+        found.map_or_else(|| rolled_back.map(|()| Vec::new()), Ok)
     }
 
     /// The tools that have any of these words, the best first. A word is the terms that it may be written as. Tools that are
@@ -143,30 +148,50 @@ impl Store {
     /// ```
     pub fn search(&self, words: &[Vec<String>], limit: usize) -> Result<Vec<Found>, Fault> {
         self.settle_first();
-        self.index.read(|transaction| {
-            let words = looked_for(transaction, words)?;
-            let (query, sought) = query(&words);
-            if query.is_empty() {
-                return Ok(Vec::new());
-            }
-            let mut found = Vec::new();
-            for (num, weight) in weighed(transaction, &query, limit)? {
-                let Some((entry, has)) = looked_at(transaction, num)? else { continue };
-                let has: HashSet<&str> = has.split('\n').collect();
-                let had = |word: &&Word<'_>| word.forms.keys().any(|form| has.contains(form));
-                let covered = weight_of(words.iter().filter(had)) / weight_of(&words);
-                let unsought = |word: &&Word<'_>| word.forms.keys().all(|form| !sought.contains(form));
-                let besides = weight_of(words.iter().filter(had).filter(unsought));
-                // What FTS5 takes for a term and is none, such as one in another case, finds nothing.
-                if covered > 0.0 {
-                    found.push(Found { entry, score: weight + besides, covered });
-                }
-            }
-            found.sort_by(|one, other| other.score.total_cmp(&one.score));
-            found.truncate(limit);
-            Ok(found)
-        })
+        self.index.read(|transaction| Ok::<_, Fault>(searched(transaction, words, limit)?))
     }
+}
+
+/// Writes what tools are found by.
+fn keep_terms(transaction: &Connection, way: &str, tools: &[(Entry, Terms)]) -> rusqlite::Result<()> {
+    let known = "SELECT 1 FROM tool JOIN about ON about.tool = num WHERE num = ? AND current = 1 AND version = ?";
+    let mut known = transaction.prepare_cached(known)?;
+    for (entry, terms) in tools {
+        if !known.exists((entry.num, entry.version.as_bytes()))? {
+            continue;
+        }
+        let sql = "INSERT OR REPLACE INTO found_by (rowid, name, tags, about, parameters) VALUES (?, ?, ?, ?, ?)";
+        let [name, tags, about, parameters] = terms.columns().map(|terms| terms.join(" "));
+        transaction.prepare_cached(sql)?.execute((entry.num, name, tags, about, parameters))?;
+        let sql = "INSERT OR REPLACE INTO terms (tool, way, words) VALUES (?, ?, ?)";
+        transaction.prepare_cached(sql)?.execute((entry.num, way, terms.joined()))?;
+    }
+    Ok(())
+}
+
+/// The tools that have any of these words, the best first.
+fn searched(transaction: &Connection, words: &[Vec<String>], limit: usize) -> rusqlite::Result<Vec<Found>> {
+    let words = looked_for(transaction, words)?;
+    let (query, sought) = query(&words);
+    if query.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for (num, weight) in weighed(transaction, &query, limit)? {
+        let Some((entry, has)) = looked_at(transaction, num)? else { continue };
+        let has: HashSet<&str> = has.split('\n').collect();
+        let had = |word: &&Word<'_>| word.forms.keys().any(|form| has.contains(form));
+        let covered = weight_of(words.iter().filter(had)) / weight_of(&words);
+        let unsought = |word: &&Word<'_>| word.forms.keys().all(|form| !sought.contains(form));
+        let besides = weight_of(words.iter().filter(had).filter(unsought));
+        // What FTS5 takes for a term and is none, such as one in another case, finds nothing.
+        if covered > 0.0 {
+            found.push(Found { entry, score: weight + besides, covered });
+        }
+    }
+    found.sort_by(|one, other| other.score.total_cmp(&one.score));
+    found.truncate(limit);
+    Ok(found)
 }
 
 fn weight_of<'a>(words: impl IntoIterator<Item = &'a Word<'a>>) -> f64 {

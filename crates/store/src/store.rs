@@ -183,7 +183,9 @@ impl Store {
     /// `tool-not-found`, `id-ambiguous`
     pub fn find(&self, reference: &ToolRef) -> Result<Entry, FindError> {
         self.settle_first();
-        self.find_to_run(reference)
+        let mut entry = self.find_to_run(reference)?;
+        self.show_damage(std::slice::from_mut(&mut entry))?;
+        Ok(entry)
     }
 
     /// The same, where it is to be run: what the last runs showed may be missing in it.
@@ -206,7 +208,9 @@ impl Store {
     /// `tool-not-found`, `id-ambiguous`
     pub fn find_any(&self, prefix: &IdPrefix) -> Result<Entry, FindError> {
         self.settle_first();
-        self.index.read(|transaction| by_prefix(transaction, prefix, false))
+        let mut entry = self.index.read(|transaction| by_prefix(transaction, prefix, false))?;
+        self.show_damage(std::slice::from_mut(&mut entry))?;
+        Ok(entry)
     }
 
     /// Tools with the same source, other than the one that is asked about, at most ten.

@@ -11,7 +11,7 @@ use crate::notice::{self, Notice};
 
 /// How long one waits for others.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
-/// How long one waits at the audit log.
+/// How long one waits at the audit log, and within SQLite.
 pub(crate) const LOG: Duration = Duration::from_secs(5);
 /// How long one waits for the index where what is to be written is kept in a journal all the same.
 pub(crate) const BRIEF: Duration = Duration::from_secs(1);

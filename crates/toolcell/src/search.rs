@@ -94,8 +94,17 @@ impl Toolbox {
             return Err(SearchError::Limit { actual: limit });
         }
         let store = self.shelf()?;
-        fill(store)?;
-        Ok(store.search(&looked_for(query), limit)?)
+        match fill(store) {
+            Err(SearchError::Fault(Fault::Full { .. })) => {
+                // What tools are found by is made again where there is space.
+                let made = made_of_all(store, store.unindexed(WAY, usize::MAX)?)?;
+                Ok(store.search_once(WAY, &made, &looked_for(query), limit)?)
+            }
+            filled => {
+                filled?;
+                Ok(store.search(&looked_for(query), limit)?)
+            }
+        }
     }
 }
 
@@ -109,10 +118,12 @@ fn fill(store: &Store) -> Result<(), SearchError> {
         if store.access() == Access::ReadOnly {
             return Err(SearchError::Unindexed { path: store.path().display().to_string() });
         }
-        let made = tools.into_iter().map(|entry| made_of(store, &entry).map(|terms| (entry, terms)));
-        let made: Vec<(Entry, Terms)> = made.collect::<Result<_, Fault>>()?;
-        store.index_terms(WAY, &made)?;
+        store.index_terms(WAY, &made_of_all(store, tools)?)?;
     }
+}
+
+fn made_of_all(store: &Store, tools: Vec<Entry>) -> Result<Vec<(Entry, Terms)>, Fault> {
+    tools.into_iter().map(|entry| made_of(store, &entry).map(|terms| (entry, terms))).collect()
 }
 
 /// What a tool is found by. One that is damaged is found by what the index says of it.

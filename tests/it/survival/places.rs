@@ -145,13 +145,13 @@ fn a_store_of_a_newer_version_is_refused_by_name() {
         let error = Store::open(store, &Settings::default()).err().unwrap();
         assert_eq!(error.code(), "store-newer", "{error}");
         let message = error.to_string();
-        assert!(message.contains("format 5") && message.contains("format 4"), "{message}");
+        assert!(message.contains("format 6") && message.contains("format 5"), "{message}");
     };
     let store = start.again();
-    std::fs::write(store.path().join("toolcell-store"), "toolcell store, format 5\n").unwrap();
+    std::fs::write(store.path().join("toolcell-store"), "toolcell store, format 6\n").unwrap();
     refused(store.path());
     let store = start.again();
-    renumber(store.path(), 5);
+    renumber(store.path(), 6);
     refused(store.path());
 }
 
@@ -159,7 +159,7 @@ fn a_store_of_a_newer_version_is_refused_by_name() {
 fn a_store_of_a_newer_version_is_not_even_read() {
     let start = Start::with(Keeping::Synced, &script());
     let store = start.again();
-    renumber(store.path(), 5);
+    renumber(store.path(), 6);
     let [seen, ..] = in_a_locked_copy(store.path());
     assert_eq!(seen.code(), Some("store-newer"), "{seen:?}");
 }

@@ -79,6 +79,24 @@ impl Opened {
     fn new(file: File) -> io::Result<Self> {
         Ok(Self { place: Place::of(&file)?, file: Arc::new(file) })
     }
+
+    /// What the head file says.
+    fn head(&self) -> Result<Kept, Fault> {
+        // One byte more than a head has.
+        let (mut text, mut len) = ([0; 87], 0);
+        while len < text.len() {
+            match self.file.read_at(&mut text[len..], len as u64) {
+                Ok(0) => break,
+                Ok(read) => len += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(fault(HEAD)(error)),
+            }
+        }
+        Ok(match len {
+            0 => Kept::Nothing,
+            _ => Head::from_file(&text[..len]).map_or(Kept::Damaged, Kept::Head),
+        })
+    }
 }
 
 /// What the head file says.
@@ -151,10 +169,12 @@ impl Files {
         }
     }
 
-    /// What the head file says while nobody appends.
+    /// What the head file says now. Nobody is waited for: each line that is appended replaces it with one write.
     pub(super) fn head(&self) -> Result<Kept, Fault> {
-        let lock = self.lock_shared().map_err(fault(HEAD))?;
-        lock.as_ref().map_or(Ok(Kept::Nothing), Locked::head)
+        let Some(file) = found(self.open(HEAD, private().read(true))).map_err(fault(HEAD))? else {
+            return Ok(Kept::Nothing);
+        };
+        Opened::new(file).map_err(fault(HEAD)).and_then(|opened| opened.head())
     }
 
     /// Keeps others from appending, where there is a head file.
@@ -172,8 +192,8 @@ impl Files {
             let entry = entry.map_err(Fault::disk(FOLDER))?;
             let name = entry.file_name();
             let Some(Part::Numbered(number)) = name.to_str().and_then(Part::named) else { continue };
-            // What else somebody put there is none of ours; lines that it took the place of are found to be missing.
-            if entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            // A folder is none of ours; lines that it took the place of are found to be missing.
+            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 numbers.push(number);
             }
         }
@@ -243,20 +263,7 @@ impl Locked {
 
     /// What the head file says.
     pub(super) fn head(&self) -> Result<Kept, Fault> {
-        // One byte more than a head has.
-        let (mut text, mut len) = ([0; 87], 0);
-        while len < text.len() {
-            match self.0.file.read_at(&mut text[len..], len as u64) {
-                Ok(0) => break,
-                Ok(read) => len += read,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(fault(HEAD)(error)),
-            }
-        }
-        Ok(match len {
-            0 => Kept::Nothing,
-            _ => Head::from_file(&text[..len]).map_or(Kept::Damaged, Kept::Head),
-        })
+        self.0.head()
     }
 
     /// Replaces what the head file says, with one write.
