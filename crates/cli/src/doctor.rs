@@ -127,7 +127,7 @@ impl SandboxFindings {
         let (image, kind) = (Some(toolbox.image().name()), Some(toolbox.image()));
         let (interruption, deadlines) = (Some(toolbox.interruption().name()), Some(Deadlines::of(&toolbox)));
         let passed_over = passed_over.collect();
-        let found = Self { image, kind, passed_over, interruption, deadlines, ..Self::default() };
+        let found = Self { image, passed_over, interruption, kind, deadlines, ..Self::default() };
         match first_call(&toolbox) {
             Err(failure) => found.failed(failure),
             Ok(Report { outcome: Outcome::Stopped(stop), .. }) => {

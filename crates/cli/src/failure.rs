@@ -92,11 +92,10 @@ impl Failure {
             Self::Interrupted => Exit::Interrupted,
             Self::Start(error) if error.code() == "integrity" => Exit::Integrity,
             Self::Exec(error) if matches!(error.code(), "limit-invalid" | "profile-in-jail") => Exit::Usage,
-            Self::Start(_) | Self::Exec(_) => Exit::Limit,
             // Whoever reads our output has gone: nothing is wrong.
             Self::Stream(error) if error.kind() == ErrorKind::BrokenPipe => Exit::Done,
-            // What the machine does not give: a full disk, most of all.
-            Self::Stream(_) => Exit::Limit,
+            // What the machine does not give; of streams a full disk, most of all.
+            Self::Start(_) | Self::Exec(_) | Self::Stream(_) => Exit::Limit,
         }
     }
 

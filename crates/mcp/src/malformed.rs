@@ -37,12 +37,11 @@ pub(crate) fn malformed(text: &[u8], why: &serde_json::Error) -> Option<Malforme
     let id = match &envelope {
         Some(Envelope { id: None, method: Some(_) }) if is_json => return None,
         Some(Envelope { id: Some(id), method: Some(_) }) => serde_json::from_str(id.get()).ok().filter(is_id),
-        Some(_) => None,
         None if text.contains("\"method\"") => {
             let end = text.ceil_char_boundary(text.len().saturating_sub(ENDS));
             id_at_begin(&text[..text.floor_char_boundary(ENDS)]).or_else(|| id_at_end(&text[end..]))
         }
-        None => None,
+        _ => None,
     };
     let (code, name, hint) = if is_json {
         (ErrorCode::INVALID_REQUEST, "message-invalid", "send one message that the protocol has")

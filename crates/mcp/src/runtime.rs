@@ -29,7 +29,7 @@ const STARTED: Duration = Duration::from_millis(500);
 const TRIES: usize = 5;
 const PAUSE: Duration = Duration::from_millis(10);
 /// For how long a blocking thread stays that has nothing to do: longer than any server lives, so that the first one is kept.
-const STAYS: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
+const STAYS: Duration = Duration::from_hours(10 * 365 * 24);
 
 /// A runtime for a server.
 ///

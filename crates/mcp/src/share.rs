@@ -41,6 +41,7 @@ struct Queue {
 
 /// A turn, until it is dropped.
 #[derive(Debug)]
+#[expect(clippy::struct_field_names, reason = "named after what each is a permit of")]
 pub(crate) struct Turn {
     _turn: OwnedSemaphorePermit,
     _running: OwnedSemaphorePermit,

@@ -111,6 +111,7 @@ fn bounded(path: &str) -> Result<(), String> {
     let mut signs = path.char_indices();
     while let Some((at, sign)) = signs.next() {
         let within = filter.is_some();
+        #[expect(clippy::match_same_arms, reason = "within quotes, and outside of them")]
         match (quote, sign) {
             (Some(_), '\\') => drop(signs.next()),
             (Some(open), sign) if open == sign => quote = None,

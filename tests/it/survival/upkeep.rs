@@ -1,5 +1,6 @@
 //! Faults of the host around a store: locks that nobody gives up, full and read-only disks, clocks, and files that do not belong
 //! there. What is asked for works or says what is in its way, and nobody waits for ever.
+#![expect(clippy::disallowed_types, reason = "locks are held and files are planted")]
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

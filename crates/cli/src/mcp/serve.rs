@@ -55,7 +55,7 @@ pub(crate) fn run(
     let grace = Duration::from_secs(args.grace);
     match address {
         None => {
-            serve_stdio(server, grace).map_err(|error| Failure::said(error.code(), error.to_string(), error.hint()))?
+            serve_stdio(server, grace).map_err(|error| Failure::said(error.code(), error.to_string(), error.hint()))?;
         }
         Some(address) => {
             let config = HttpConfig {

@@ -70,6 +70,7 @@ impl Pattern {
         // What is no regular expression is refused by the library, when it is compiled.
         let none = Self { states: 1, deterministic: true };
         let Ok(translated) = jsonschema_regex::to_rust_regex(pattern) else { return Ok(none) };
+        #[expect(clippy::result_large_err, reason = "the library's error, which is looked at here and dropped")]
         let compile = |reverse: bool| {
             let config = thompson::Config::new()
                 .nfa_size_limit(Some(SIZE_LIMIT))

@@ -15,6 +15,7 @@ pub(super) const KEYWORD: &str = "uniqueItems";
 struct UniqueItems(bool);
 
 /// Makes the validator of `uniqueItems`.
+#[expect(clippy::unnecessary_wraps, reason = "what the library asks for")]
 pub(super) fn keyword<'a>(
     _: &'a Map<String, Value>,
     value: &'a Value,
@@ -64,7 +65,9 @@ fn write(value: &Value, key: &mut Vec<u8>) {
         Value::String(text) => write_text(text, key),
         Value::Array(items) => {
             key.push(b'[');
-            items.iter().for_each(|item| write(item, key));
+            for item in items {
+                write(item, key);
+            }
             key.push(b']');
         }
         Value::Object(fields) => {

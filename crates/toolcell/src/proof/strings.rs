@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn patterns_of_endless_texts_are_passed_over() {
         let check = |pattern: &str, may_be_made: bool| {
-            assert_eq!(matching(pattern, LONGEST).is_some(), may_be_made, "{pattern}")
+            assert_eq!(matching(pattern, LONGEST).is_some(), may_be_made, "{pattern}");
         };
         check("^[A-Z]{2}[0-9]{4,8}$", true);
         check("^[a-z]+@[a-z]+(\\.[a-z]+){1,3}$", true);

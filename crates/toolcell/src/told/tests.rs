@@ -89,7 +89,7 @@ fn the_keys_of_long_nested_values_are_shown_and_left_out_entries_are_counted() {
     assert!(told.ends_with("      [63]: 63\n      … 64 of 1000 entries shown\n"), "{told}");
     // However deep it is, its size is said.
     let deep = (0..100).fold(json!("z".repeat(500)), |inner, _| json!({ "a": inner }));
-    let told = super::tests::told(Lang::En, deep);
+    let told = told(Lang::En, deep);
     assert!(told.ends_with("characters shown)\n") && told.len() < 1_000, "{told}");
 }
 

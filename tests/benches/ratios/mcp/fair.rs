@@ -111,7 +111,9 @@ fn floods(table: &mut Table, http: &Http, second: &mut Connection) {
                         send(connection);
                     }
                 }
-                crowd.iter_mut().for_each(|connection| drop(connection.answer().unwrap()));
+                for connection in &mut crowd {
+                    drop(connection.answer().unwrap());
+                }
             });
             while number.load(Ordering::Relaxed) < 2 * u32::try_from(FLOOD).unwrap() {
                 std::thread::sleep(Duration::from_millis(5));

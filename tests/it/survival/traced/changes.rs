@@ -22,6 +22,7 @@ struct Bench {
 
 /// What a command said.
 #[derive(Debug)]
+#[expect(dead_code, reason = "what it wrote to standard error is shown where a test fails")]
 struct Said {
     status: i32,
     out: String,
