@@ -80,17 +80,17 @@ fn every_argument_is_shown_and_each_long_value_is_cut_by_itself_with_its_size() 
 fn the_keys_of_long_nested_values_are_shown_and_left_out_entries_are_counted() {
     let mail = json!({"text": "y".repeat(300), "to": {"address": "a@b.c"}});
     let many: Vec<u32> = (0..1_000).collect();
-    let told = told(Lang::En, json!({"mail": mail, "many": many}));
+    let listed = told(Lang::En, json!({"mail": mail, "many": many}));
     let expect = format!(
         "    mail\n      text: \"{}… (200 of 302 characters shown)\n      to: {{\"address\":\"a@b.c\"}}\n    many\n      [0]: 0\n",
         "y".repeat(199)
     );
-    assert!(told.contains(&expect), "{told}");
-    assert!(told.ends_with("      [63]: 63\n      … 64 of 1000 entries shown\n"), "{told}");
+    assert!(listed.contains(&expect), "{listed}");
+    assert!(listed.ends_with("      [63]: 63\n      … 64 of 1000 entries shown\n"), "{listed}");
     // However deep it is, its size is said.
     let deep = (0..100).fold(json!("z".repeat(500)), |inner, _| json!({ "a": inner }));
-    let told = told(Lang::En, deep);
-    assert!(told.ends_with("characters shown)\n") && told.len() < 1_000, "{told}");
+    let shown = told(Lang::En, deep);
+    assert!(shown.ends_with("characters shown)\n") && shown.len() < 1_000, "{shown}");
 }
 
 #[test]
