@@ -76,7 +76,7 @@ fn stacks_show_the_authors_frames_and_no_others() {
     );
     let error = thrown("export default { execute() { new URL('nonsense') } }");
     assert!(!error.stack.contains("toolcell:"), "{}", error.stack);
-    assert_eq!(error.stack, "    at execute (tool.js:1:34)\n");
+    assert_eq!(error.stack, "    at execute (tool.js:1:35)\n");
 }
 
 #[test]

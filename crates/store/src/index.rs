@@ -232,7 +232,7 @@ impl Index {
 impl Index {
     /// Why it could not be read, where what was read is not damaged.
     pub(crate) fn read_fault(&self) -> Option<Fault> {
-        read_error(&self.path).map(|source| Fault::Disk { path: "the index".to_owned(), source })
+        unreadable(&self.path).map(|source| Fault::Disk { path: "the index".to_owned(), source })
     }
 
     fn writer(&self) -> Result<MutexGuard<'_, Writer>, Fault> {
@@ -415,15 +415,19 @@ pub(crate) fn connect_to_read(path: &std::path::Path) -> rusqlite::Result<Connec
 /// Why an index that SQLite calls damaged could not be read; none where what was read is damaged. SQLite itself takes a failing
 /// read for damage, so the files are read without it, and then it is asked once more.
 pub(crate) fn read_error(path: &std::path::Path) -> Option<std::io::Error> {
-    for ending in ["", "-wal"] {
-        let mut name = path.as_os_str().to_owned();
-        name.push(ending);
-        match read_through(std::path::Path::new(&name)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Some(error),
-            _ => {}
-        }
+    if let Some(error) = unreadable(path) {
+        return Some(error);
     }
     is_whole(path).ok()?.then(|| std::io::Error::other("a read failed, and did not when it was repeated"))
+}
+
+/// Why the files of the index cannot be read now, if they cannot.
+fn unreadable(path: &std::path::Path) -> Option<std::io::Error> {
+    ["", "-wal"].into_iter().find_map(|ending| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        read_through(std::path::Path::new(&name)).err().filter(|error| error.kind() != std::io::ErrorKind::NotFound)
+    })
 }
 
 /// Reads a file from one end to the other.
@@ -445,11 +449,27 @@ fn read_through(path: &std::path::Path) -> std::io::Result<()> {
     }
 }
 
-/// Whether SQLite finds nothing wrong, with a connection of its own.
+/// Whether SQLite finds nothing wrong, with a connection of its own: neither in its pages nor in any row, whose values its own check
+/// does not decode.
 fn is_whole(path: &std::path::Path) -> rusqlite::Result<bool> {
     let connection = connect(path, Source::ReadOnly)?;
     let said: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-    Ok(said == "ok")
+    if said != "ok" {
+        return Ok(false);
+    }
+    let mut tables = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
+    let tables = tables.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
+    for table in tables {
+        let mut every = connection.prepare(&format!("SELECT * FROM \"{}\"", table.replace('"', "\"\"")))?;
+        let columns = every.column_count();
+        let mut rows = every.query([])?;
+        while let Some(row) = rows.next()? {
+            for column in 0..columns {
+                row.get_ref(column)?;
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// A new index in a file of its own, and no file beside it.

@@ -2,7 +2,7 @@
 //!
 //! A target stands beside the code that it feeds, in a module or a test file called `fuzz`:
 //!
-//! ```ignore
+//! ```text
 //! toolcell_fuzz::target!(frames, |bytes| {
 //!     let _ = decode::<Call<'_>>(bytes);
 //! });

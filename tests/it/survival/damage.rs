@@ -147,7 +147,8 @@ fn a_damaged_index_leads_to_no_other_tool() {
         overwrite(&folder.path().join("index.sqlite"), &damaged);
         let codes = asked(folder.path(), &what);
         // What the index does not lead to any more is not found; the objects still have it.
-        let known = ["integrity", "tool-not-found", "store-newer"];
+        // SQLite finds nothing wrong afterwards with some of what it stumbled over; that is told as a read that failed.
+        let known = ["integrity", "tool-not-found", "store-newer", "disk-failed"];
         assert!(codes.iter().all(|code| known.contains(code)), "{what}: {codes:?}");
         noticed += usize::from(!codes.is_empty());
     }

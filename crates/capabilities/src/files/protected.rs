@@ -29,12 +29,12 @@ const ABOVE: usize = 4_096;
 /// use toolcell_tool::{Access, FilesGrant, FolderName};
 ///
 /// let folder = tempfile::tempdir()?;
-/// let policy = Protected::file("the policy", folder.path().join("toolcell.toml"));
+/// let protected = [Protected::file("the policy", folder.path().join("toolcell.toml"))];
 /// let grant = FilesGrant::to(FolderName::parse("all")?, folder.path().to_owned());
 /// let writing = FilesGrant { access: Access::Write, ..grant.clone() };
-/// let open = |grant, protected| Files::open(&RunFiles { grants: &[grant], protected, ..RunFiles::default() });
-/// assert_eq!(open(writing, &[policy.clone()]).err().map(|error| error.code()), Some("files-protected"));
-/// assert!(open(grant, &[policy]).is_ok());
+/// let open = |grant| Files::open(&RunFiles { grants: &[grant], protected: &protected, ..RunFiles::default() });
+/// assert_eq!(open(writing).err().map(|error| error.code()), Some("files-protected"));
+/// assert!(open(grant).is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
