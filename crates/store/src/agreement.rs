@@ -16,6 +16,14 @@ use crate::spaces;
 use crate::store::{joined, stored};
 use crate::version::{Event, Version};
 
+/// Whether a line of SQLite's check is about a page that it could not read: the check has nothing but its text to say so.
+fn is_failed_read(line: &str) -> bool {
+    line.split("error code=").skip(1).any(|rest| {
+        let digits = rest.split(|char: char| !char.is_ascii_digit()).next().unwrap_or_default();
+        digits.parse::<i32>().is_ok_and(|code| code & 0xff == rusqlite::ffi::SQLITE_IOERR)
+    })
+}
+
 /// Whether SQLite finds the index whole, and whether what it derives from objects agrees with them.
 pub(crate) fn agreement(index: &Index, objects: &Objects, health: &mut Health) -> Result<Old, Fault> {
     index.read(|transaction| {
@@ -24,6 +32,10 @@ pub(crate) fn agreement(index: &Index, objects: &Objects, health: &mut Health) -
         if said != ["ok"] {
             if let Some(fault) = index.read_fault() {
                 return Err(fault);
+            }
+            if said.iter().any(|line| is_failed_read(line)) {
+                let source = std::io::Error::other("a read failed, and did not when it was repeated");
+                return Err(Fault::Disk { path: FILE.to_owned(), source });
             }
             for line in said {
                 health.index_wrong(FILE, format!("is damaged: {line}"));

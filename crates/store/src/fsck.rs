@@ -177,6 +177,11 @@ fn checked(path: &std::path::Path, mending: Mending, adopt: &[String]) -> Result
     look_at_objects(&directory, &objects, (index.as_ref(), old), mending, &mut health)?;
     let adopted = match mending {
         Mending::Look => 0,
+        // An index that leads to steps which are not there is no witness against those that are.
+        Mending::Repair if has_lost_steps(index.as_ref(), &objects)? => {
+            health.unknown_steps = 0;
+            std::mem::take(&mut health.unknown).len() as u64
+        }
         Mending::Repair => put_unknown_aside(&directory, &objects, adopt, &mut health)?,
     };
     let anew = adopted > 0 || health.problems.iter().any(|problem| problem.of_index);
@@ -197,6 +202,15 @@ fn checked(path: &std::path::Path, mending: Mending, adopt: &[String]) -> Result
     look_at_secret(&directory, mending, &mut health)?;
     health.quarantined = count(&directory.folder("quarantine")?);
     Ok(health)
+}
+
+/// Whether the index leads to steps that have no object.
+fn has_lost_steps(index: Option<&Index>, objects: &Objects) -> Result<bool, Fault> {
+    let mut lost = Health::default();
+    if let Some(index) = index {
+        look_for_lost_steps(index, objects, Mending::Look, &mut lost)?;
+    }
+    Ok(!lost.problems.is_empty())
 }
 
 /// Puts aside the steps that the index does not know, but for those that are to be taken in, and says how many those are.
