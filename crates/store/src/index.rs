@@ -157,12 +157,15 @@ impl Index {
         };
         say(&connection, "BEGIN DEFERRED").map_err(Fault::from)?;
         let done = work(&connection);
-        say(&connection, "ROLLBACK").map_err(Fault::from)?;
+        // A read that failed has ended the transaction already, and what failed is what is told.
+        let ended = if connection.is_autocommit() { Ok(()) } else { say(&connection, "ROLLBACK").map_err(Fault::from) };
+        let done = done?;
+        ended?;
         let mut readers = lock(&self.readers);
         if readers.len() < KEPT {
             readers.push(connection);
         }
-        done
+        Ok(done)
     }
 
     /// Writes: everything in `work` happens, or nothing does.
