@@ -51,7 +51,8 @@ pub(crate) fn code(answer: &str) -> String {
     }
     let Ok(message) = serde_json::from_str::<Value>(answer) else { return "no JSON".to_owned() };
     let failure = &message["result"]["_meta"]["toolcell/error"]["code"];
-    let known = [failure, &message["error"]["data"]["code"], &message["code"]].into_iter().find_map(Value::as_str);
+    // A refusal over HTTP has a code of its own, and may hold a message of the protocol, which has another.
+    let known = [failure, &message["code"], &message["error"]["data"]["code"]].into_iter().find_map(Value::as_str);
     match known {
         Some(code) => code.to_owned(),
         None if message["error"].is_object() => message["error"]["code"].to_string(),
