@@ -6,8 +6,11 @@ use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use swc_common::source_map::DefaultSourceMapGenConfig;
-use swc_common::Mark;
-use swc_ecma_ast::Program;
+use swc_common::util::take::Take;
+use swc_common::{Mark, Spanned};
+use swc_ecma_ast::{
+    AutoAccessor, ClassMember, ClassMethod, Decorator, Expr, Invalid, ParenExpr, Program, PropName, Str,
+};
 use swc_ecma_codegen::text_writer::JsWriter;
 use swc_ecma_codegen::{Config, Emitter};
 use swc_ecma_transforms_base::fixer::fixer;
@@ -16,6 +19,9 @@ use swc_ecma_transforms_base::hygiene::hygiene;
 use swc_ecma_transforms_base::resolver;
 use swc_ecma_transforms_typescript::typescript::{Config as TypeScript, typescript};
 
+use swc_ecma_visit::{VisitMut, VisitMutWith};
+
+use crate::decorators::PRIVATE;
 use crate::error::Problem;
 use crate::namespaces;
 use crate::parse::{Read, problem, read, syntax_of_typescript};
@@ -61,7 +67,54 @@ fn pass(tree: &mut Read) -> Result<(), String> {
     program.mutate(&mut inject_helpers(unresolved));
     program.mutate(&mut hygiene());
     program.mutate(&mut fixer(Some(&*comments)));
+    program.visit_mut_with(&mut Brackets);
     Ok(())
+}
+
+/// Makes up for what the pass for brackets, and the printer, leave out of decorators and `accessor` fields.
+struct Brackets;
+
+impl VisitMut for Brackets {
+    fn visit_mut_decorator(&mut self, decorator: &mut Decorator) {
+        decorator.visit_mut_children_with(self);
+        if !matches!(&*decorator.expr, Expr::Ident(_) | Expr::Member(_)) {
+            within_brackets(&mut decorator.expr);
+        }
+    }
+
+    fn visit_mut_class_member(&mut self, member: &mut ClassMember) {
+        member.visit_mut_children_with(self);
+        // The printer leaves out the decorators of private methods.
+        if let ClassMember::PrivateMethod(method) = member
+            && !method.function.decorators.is_empty()
+        {
+            let key = Str { span: method.key.span, value: format!("{PRIVATE}{}", method.key.name).into(), raw: None };
+            *member = ClassMember::Method(ClassMethod {
+                span: method.span,
+                key: PropName::Str(key),
+                function: method.function.take(),
+                kind: method.kind,
+                is_static: method.is_static,
+                accessibility: None,
+                is_abstract: false,
+                is_optional: false,
+                is_override: false,
+            });
+        }
+    }
+
+    fn visit_mut_auto_accessor(&mut self, accessor: &mut AutoAccessor) {
+        accessor.visit_mut_children_with(self);
+        if let Some(value) = accessor.value.as_mut().filter(|value| value.is_seq()) {
+            within_brackets(value);
+        }
+    }
+}
+
+fn within_brackets(expr: &mut Box<Expr>) {
+    let span = expr.span();
+    let inner = std::mem::replace(expr, Box::new(Expr::Invalid(Invalid { span })));
+    **expr = Expr::Paren(ParenExpr { span, expr: inner });
 }
 
 fn print(tree: &Read) -> io::Result<Compiled> {

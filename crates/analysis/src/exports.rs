@@ -170,8 +170,7 @@ impl Names {
     fn import(&mut self, import: &ImportDecl) {
         for specifier in &import.specifiers {
             let name = specifier.local().sym.clone();
-            let is_type = import.type_only
-                || matches!(specifier, ImportSpecifier::Named(named) if named.is_type_only);
+            let is_type = import.type_only || matches!(specifier, ImportSpecifier::Named(named) if named.is_type_only);
             if is_type {
                 self.types.insert(name);
             } else {
@@ -198,7 +197,9 @@ fn is_value(item: &ModuleItem) -> bool {
         ModuleItem::Stmt(Stmt::Decl(decl)) => decl,
         ModuleItem::ModuleDecl(ModuleDecl::ExportDecl(export)) => &export.decl,
         ModuleItem::ModuleDecl(ModuleDecl::TsImportEquals(import)) => {
-            return import.is_export && !import.is_type_only && matches!(import.module_ref, TsModuleRef::TsEntityName(_));
+            return import.is_export
+                && !import.is_type_only
+                && matches!(import.module_ref, TsModuleRef::TsEntityName(_));
         }
         ModuleItem::Stmt(Stmt::Empty(_)) | ModuleItem::ModuleDecl(_) => return false,
         ModuleItem::Stmt(_) => return true,
@@ -278,5 +279,57 @@ impl Visit for Used {
             self.types.insert(ident.sym.clone());
         }
         heritage.type_args.visit_with(self);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolcell_tool::Language;
+
+    use crate::{Shape, analyze, translate};
+
+    #[test]
+    fn a_type_in_an_export_list_is_left_out() {
+        for (source, code) in [
+            ("interface P {} function execute() {} export { execute, P }", "function execute() {} export { execute, }"),
+            ("type P = 1; function execute() {} export { P, execute };", "function execute() {} export { execute };"),
+            (
+                "import type { P } from './p'; function execute() {} export { execute, P as Q };",
+                "function execute() {} export { execute, };",
+            ),
+            (
+                "import { type P } from './p'; function execute() {} export { P, execute };",
+                "function execute() {} export { execute };",
+            ),
+            (
+                "import { P } from './p'; function execute(p: P) {} export { P, execute };",
+                "function execute(p ) {} export { execute };",
+            ),
+            (
+                "namespace N { export type T = 1 } function execute() {} export { execute, N };",
+                "function execute() {} export { execute, };",
+            ),
+            ("type P = 1; function execute() {}\nexport { P }", "function execute() {} ;"),
+            ("type P = 1; function execute() {}\nexport default P", "function execute() {} ;"),
+            (
+                "interface P {} const P = 1; function execute() {} export { execute, P }",
+                "const P = 1; function execute() {} export { execute, P }",
+            ),
+        ] {
+            let script = translate(source, Language::TypeScript).unwrap_or_else(|error| panic!("{source}: {error}"));
+            let said = script.code().split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_eq!(said.trim_start_matches("; "), code, "{source}");
+            assert_eq!(script.code().len(), source.len(), "{source}");
+        }
+        let analysis =
+            analyze("type P = 1; function execute() {} export { P as default, execute }", Language::TypeScript, None);
+        assert_eq!(analysis.unwrap().shape, Some(Shape::Script));
+    }
+
+    #[test]
+    fn what_a_tool_is_made_of_is_no_type() {
+        let refused =
+            translate("import { execute } from './x'; let f: execute; export { execute }", Language::TypeScript);
+        assert!(refused.unwrap_err().to_string().contains("cannot be imported"));
     }
 }

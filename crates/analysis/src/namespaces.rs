@@ -323,7 +323,8 @@ struct Members {
     name: Ident,
     /// The members of this part, which are the compiler's matter.
     own: FxHashSet<Atom>,
-    of_others: FxHashSet<Atom>,
+    /// Which one it is, if it has other parts.
+    number: Option<usize>,
 }
 
 impl Join {
@@ -331,7 +332,9 @@ impl Join {
     fn owner(&mut self, ident: &Ident) -> Option<(Ident, SyntaxContext)> {
         match &self.members {
             Some(members) if members.own.contains(&ident.sym) => return None,
-            Some(members) if members.of_others.contains(&ident.sym) => return Some((members.name.clone(), ident.ctxt)),
+            Some(Members { name, number: Some(number), .. }) if self.found.enums[*number].0.contains(&ident.sym) => {
+                return Some((name.clone(), ident.ctxt));
+            }
             _ => {}
         }
         if self.within.is_empty() {
@@ -408,12 +411,11 @@ impl VisitMut for Join {
     }
 
     fn visit_mut_ts_enum_decl(&mut self, declaration: &mut TsEnumDecl) {
-        let (all, parts) = &self.found.enums[self.found.parts_of_enums[self.enums]];
+        let number = self.found.parts_of_enums[self.enums];
         self.enums += 1;
+        let number = Some(number).filter(|number| self.found.enums[*number].1 > 1);
         let own: FxHashSet<Atom> = declaration.members.iter().filter_map(|member| member_name(&member.id)).collect();
-        let of_others = if *parts > 1 { all.difference(&own).cloned().collect() } else { FxHashSet::default() };
-        self.steps += u32::try_from(of_others.len()).unwrap_or(STEPS);
-        let before = self.members.replace(Members { name: declaration.id.clone(), own, of_others });
+        let before = self.members.replace(Members { name: declaration.id.clone(), own, number });
         for init in declaration.members.iter_mut().filter_map(|member| member.init.as_mut()) {
             init.visit_mut_with(self);
         }
@@ -468,9 +470,7 @@ impl VisitMut for Join {
             let target = Box::new(Pat::Expr(Box::new(Expr::Member(member))));
             let value = match short.value.take() {
                 None => target,
-                Some(right) => {
-                    Box::new(Pat::Assign(swc_ecma_ast::AssignPat { span: short.span, left: target, right }))
-                }
+                Some(right) => Box::new(Pat::Assign(swc_ecma_ast::AssignPat { span: short.span, left: target, right })),
             };
             *prop = ObjectPatProp::KeyValue(KeyValuePatProp { key, value });
         }
@@ -493,4 +493,78 @@ impl VisitMut for Join {
     fn visit_mut_ts_type_ann(&mut self, _: &mut TsTypeAnn) {}
     fn visit_mut_ts_type_param_decl(&mut self, _: &mut TsTypeParamDecl) {}
     fn visit_mut_ts_type_param_instantiation(&mut self, _: &mut TsTypeParamInstantiation) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use toolcell_tool::Language;
+
+    use crate::translate;
+
+    /// The JavaScript of a source, in one line.
+    fn compiled(source: &str) -> String {
+        let script = translate(source, Language::TypeScript).unwrap();
+        script.code().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_part_of_a_namespace_sees_what_other_parts_export() {
+        for (source, says) in [
+            (
+                "namespace A.B.C { export const v = 42 } namespace A { export namespace D { export const w = B.C.v + 1 } }",
+                "D.w = A.B.C.v + 1",
+            ),
+            (
+                "namespace A { export let v = 1 } namespace A { v = 2; v++; [v] = [3]; ({ v } = { v }) }",
+                "A.v = 2; A.v++; [A.v] = [ 3 ]; ({ v: A.v } = { v: A.v });",
+            ),
+            (
+                "namespace A { export function f() { return g() } } namespace A { export function g() { return 1 } }",
+                "return A.g();",
+            ),
+            (
+                "namespace A { export enum E { X } export class C {} } namespace A { export class D extends C { e = E.X } }",
+                "extends A.C { e = A.E.X;",
+            ),
+            (
+                "namespace A { export namespace B { export const x = 1 } } namespace A { export import y = B.x }",
+                "A.y = A.B.x",
+            ),
+            ("function A() {} namespace A { export const x = 1 } namespace A { export const y = x }", "A.y = A.x"),
+            ("class A {} namespace A { export const x = 1 } namespace A { export const y = x }", "A.y = A.x"),
+            ("enum A { P } namespace A { export const x = 1 } namespace A { export const y = x }", "A.y = A.x"),
+            ("const v = 1; namespace A { export const v = 2 } namespace A { export const w = v }", "A.w = A.v"),
+            ("namespace A { export const v = 2 } namespace A { const v = 3; export const w = v }", "A.w = v;"),
+            ("namespace A { export const v = 2 } namespace A { export const w = (v: number) => v }", "A.w = (v)=>v;"),
+            (
+                "namespace A { export const v = 2 } namespace A { export const w = (A: number) => v }",
+                "A1.w = (A)=>A1.v;",
+            ),
+            ("namespace A { export type v = 1 } namespace A { export const w = v }", "A.w = v;"),
+            ("namespace A { const v = 2; v } namespace A { export const w = v }", "A.w = v;"),
+            ("enum E { X = 1 } enum E { Y = X + 1 }", "E[E[\"Y\"] = 2] = \"Y\""),
+        ] {
+            let code = compiled(source);
+            assert!(code.contains(says), "{source}: {code}");
+        }
+    }
+
+    #[test]
+    fn a_namespace_that_is_opened_once_keeps_its_text() {
+        let code =
+            compiled("const v = 1; namespace A { export const w = v; export namespace B { export const x = w } }");
+        assert!(code.contains("A.w = v;") && code.contains("B.x = A.w;"), "{code}");
+    }
+
+    #[test]
+    fn a_namespace_that_is_opened_again_too_often_within_others_is_refused_by_name() {
+        let source = format!(
+            "namespace A {{ export const x = 1 }} {}{}{}",
+            "namespace A {".repeat(150),
+            "y;".repeat(14_000),
+            "}".repeat(150)
+        );
+        let refused = translate(&source, Language::TypeScript).unwrap_err();
+        assert!(refused.to_string().starts_with("opens namespaces again"), "{refused}");
+    }
 }

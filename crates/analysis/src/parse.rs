@@ -15,9 +15,9 @@ use toolcell_tool::Language;
 
 use crate::error::{Problem, Rejection};
 use crate::imports::{Blank, Imports};
-use crate::{exports, namespaces, nesting};
 use crate::position::{Lines, cut};
 use crate::scan;
+use crate::{exports, namespaces, nesting};
 
 /// At most this many problems of one source are told.
 pub(crate) const PROBLEMS: usize = 20;
@@ -98,7 +98,12 @@ pub(crate) fn parse(source: &str, language: Language) -> Result<Parsed, Rejectio
         }
         match read(source, *syntax) {
             Ok(Read { mut program, comments, .. }) => {
-                let (depth, typescript) = (nesting::depth(&program), syntax.typescript());
+                let Some(depth) = nesting::depth(&program) else {
+                    let message =
+                        "nests classes in decorators, or in the `extends` of classes, deeper than any tool does";
+                    return Err(Rejection::TooDeep(vec![problem(&Lines::of(source), (0, 0), message.to_owned())]));
+                };
+                let typescript = syntax.typescript();
                 let exported_types = if typescript { exports::take_types(&mut program) } else { Vec::new() };
                 let imports = Imports::of(&program, typescript);
                 return Ok(Parsed { program, comments, depth, typescript, imports, exported_types });
@@ -133,6 +138,7 @@ pub(crate) fn syntax_of_typescript() -> Syntax {
 pub(crate) fn syntax_of_javascript() -> Syntax {
     Syntax::Es(EsSyntax {
         decorators: true,
+        decorators_before_export: true,
         auto_accessors: true,
         explicit_resource_management: true,
         import_attributes: true,

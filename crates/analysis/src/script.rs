@@ -11,8 +11,8 @@ use swc_common::errors::{DiagnosticBuilder, Emitter, Handler};
 use swc_common::sync::Lrc;
 use swc_common::{SourceMap, Span};
 use swc_ecma_ast::{
-    ClassDecl, ClassMember, Decl, Decorator, ExportAll, Expr, ImportDecl, JSXElement, JSXFragment, ModuleDecl, ModuleItem,
-    NamedExport, Param, Stmt, TsModuleRef, TsParamProp,
+    ClassDecl, ClassMember, Decl, Decorator, ExportAll, Expr, ImportDecl, JSXElement, JSXFragment, ModuleDecl,
+    ModuleItem, NamedExport, Param, Stmt, TsModuleRef, TsParamProp,
 };
 use swc_ecma_parser::TsSyntax;
 use swc_ecma_visit::{Visit, VisitWith};
@@ -20,7 +20,7 @@ use swc_ts_fast_strip::{ErrorCode, Mode, Options, operate};
 use toolcell_tool::Language;
 
 use crate::compile::{Compiled, compile};
-use crate::decorators::{self, DECORATORS, Lowered, Shifts};
+use crate::decorators::{self, DECORATORS, Lowered, Printed, Shifts};
 use crate::error::{Problem, Rejection};
 use crate::folding;
 use crate::imports::{Fate, Imports};
@@ -151,7 +151,15 @@ impl<'a> Untyped<'a> {
         if !self.is_decorated {
             return Ok(Script { code, map, shifts: None });
         }
-        let Lowered { code, shifts } = decorators::lower(&code).map_err(Rejection::Unsupported)?;
+        let printed = if map.is_some() { Printed::ByCompiler } else { Printed::ByAuthor };
+        let Lowered { code, shifts } = decorators::lower(&code, printed).map_err(|mut problems| {
+            if map.is_some() {
+                // Its place is one in what was compiled.
+                let lines = Lines::of(&self.source);
+                problems = problems.into_iter().map(|one| problem(&lines, (0, 0), one.message)).collect();
+            }
+            Rejection::Unsupported(problems)
+        })?;
         Ok(Script { code, map, shifts: Some(shifts) })
     }
 

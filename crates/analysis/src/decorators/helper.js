@@ -3,7 +3,7 @@ function $D(list, make) {
   "use strict";
   const { create, defineProperty, getOwnPropertyDescriptor, getPrototypeOf } = Object;
   const KINDS = ["field", "accessor", "method", "getter", "setter"];
-  const found = [], keys = [], starts = [], ends = [], parts = [], values = [];
+  const found = [], keys = [], starts = [], ends = [], parts = [];
   const unused = Symbol(), before = [], own = [], last = [];
   let target, metadata;
   const run = (all, that) => { for (const one of all) one.call(that); };

@@ -1,11 +1,12 @@
 //! Where which text is put in between.
 
+use rustc_hash::FxHashSet;
 use swc_common::{Span, Spanned};
 use swc_ecma_ast::{
     ArrowExpr, AssignExpr, AssignPat, AssignTarget, AutoAccessor, AwaitExpr, Class, ClassDecl, ClassExpr, ClassMember,
-    ClassProp, Constructor, Decl, Decorator, DefaultDecl, ExportDecl, ExportDefaultDecl, Expr, Function, Ident, Key,
-    KeyValueProp, Lit, MemberExpr, MemberProp, MethodKind, ModuleItem, Pat, PrivateProp, Program, PropName,
-    SimpleAssignTarget, StaticBlock, Stmt, VarDeclarator, YieldExpr,
+    ClassMethod, ClassProp, Constructor, Decl, Decorator, DefaultDecl, ExportDecl, ExportDefaultDecl, Expr, Function,
+    Ident, Key, KeyValueProp, Lit, MemberExpr, MemberProp, MethodKind, ModuleItem, Pat, PrivateMethod, PrivateProp,
+    Program, PropName, SimpleAssignTarget, StaticBlock, Stmt, VarDeclarator, YieldExpr,
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
@@ -14,6 +15,7 @@ use super::{Lowered, Lowering};
 use crate::names::bare;
 use crate::parse::{Read, problem, range, read, syntax_of_javascript};
 use crate::position::Lines;
+use crate::walk::decorators_of;
 
 /// What compiled decorators call.
 const HELPER: &str = include_str!("helper.js");
@@ -25,7 +27,7 @@ const METADATA: &str = "Symbol.metadata??Object.defineProperty(Symbol,'metadata'
 ///
 /// # Errors
 /// What is wrong with it.
-pub(crate) fn lower(source: &str) -> Lowering {
+pub(crate) fn lower(source: &str, printed: Printed) -> Lowering {
     let tree = read(source, syntax_of_javascript())?;
     let mut lower = Lower {
         source,
@@ -35,6 +37,7 @@ pub(crate) fn lower(source: &str) -> Lowering {
         name: None,
         uses_metadata: false,
         refused: None,
+        printed,
     };
     let Read { program, .. } = tree;
     program.visit_with(&mut lower);
@@ -47,23 +50,23 @@ pub(crate) fn lower(source: &str) -> Lowering {
     }
     let prefix = lower.prefix;
     let (mut code, shifts) = lower.edits.apply(source);
-    let helper: Vec<&str> =
-        HELPER.lines().map(str::trim_start).filter(|line| !line.starts_with("//")).collect();
+    let helper: Vec<&str> = HELPER.lines().map(str::trim_start).filter(|line| !line.starts_with("//")).collect();
     let helper = helper.join("\n").replace("$D", &prefix).replace("$B", &format!("{prefix}B"));
     code.push('\n');
     code.push_str(&helper);
     Ok(Lowered { code, shifts })
 }
 
-/// A name that is nowhere in a source.
+/// A name that nothing in a source begins with.
 fn prefix(source: &str) -> String {
-    let mut prefix = "$d".to_owned();
-    let mut number = 0;
-    while source.contains(&prefix) {
-        number += 1;
-        prefix = format!("$d{number}_");
+    if !source.contains("$d") {
+        return "$d".to_owned();
     }
-    prefix
+    let number = |rest: &str| rest.split('_').next().and_then(|digits| digits.parse::<usize>().ok());
+    let taken: FxHashSet<usize> =
+        source.split("$d").skip(1).map(|rest| &rest[..rest.floor_char_boundary(8)]).filter_map(number).collect();
+    let free = (0..).find(|number| !taken.contains(number)).unwrap_or_default();
+    format!("$d{free}_")
 }
 
 /// Where a program begins, after its directives.
@@ -102,7 +105,19 @@ struct Lower<'a> {
     uses_metadata: bool,
     /// Where a decorator yields.
     refused: Option<Span>,
+    printed: Printed,
 }
+
+/// Who wrote the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Printed {
+    ByAuthor,
+    /// With [`PRIVATE`] before the names of private methods that have decorators, which the printer leaves out.
+    ByCompiler,
+}
+
+/// What the key of a private method begins with that is printed as a public one.
+pub(crate) const PRIVATE: &str = "private method #";
 
 /// Where a class stands.
 #[derive(Clone, Copy)]
@@ -124,24 +139,13 @@ impl Shape {
         let is_decorated = !class.decorators.is_empty();
         let mut shape = Self { has_state: is_decorated, is_decorated, has_accessor: false };
         for member in &class.body {
-            shape.has_state |= !decorators(member).is_empty();
+            shape.has_state |= !decorators_of(member).is_empty();
             if let ClassMember::AutoAccessor(accessor) = member {
                 shape.has_accessor = true;
                 shape.has_state |= matches!(&accessor.key, Key::Public(PropName::Computed(_)));
             }
         }
         shape
-    }
-}
-
-fn decorators(member: &ClassMember) -> &[Decorator] {
-    match member {
-        ClassMember::Method(method) => &method.function.decorators,
-        ClassMember::PrivateMethod(method) => &method.function.decorators,
-        ClassMember::ClassProp(prop) => &prop.decorators,
-        ClassMember::PrivateProp(prop) => &prop.decorators,
-        ClassMember::AutoAccessor(accessor) => &accessor.decorators,
-        _ => &[],
     }
 }
 
@@ -168,29 +172,45 @@ fn kind_of(kind: MethodKind) -> u8 {
     }
 }
 
+/// The name of a private method, and the place of its key.
+fn private(member: &ClassMember, printed: Printed) -> Option<(&str, Span)> {
+    match member {
+        ClassMember::PrivateMethod(method) => Some((&method.key.name, method.key.span)),
+        ClassMember::Method(method) if printed == Printed::ByCompiler => match &method.key {
+            PropName::Str(key) => Some((key.value.as_str()?.strip_prefix(PRIVATE)?, key.span)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// What the helper is told of a member: its kind, whether it is static, and how it is reached.
-fn element(member: &ClassMember) -> Option<String> {
+fn element(member: &ClassMember, printed: Printed) -> Option<String> {
     let (kind, is_static, key) = match member {
-        ClassMember::Method(method) => (kind_of(method.kind), method.is_static, Ok(&method.key)),
-        ClassMember::PrivateMethod(method) => (kind_of(method.kind), method.is_static, Err(&method.key)),
+        ClassMember::Method(method) => {
+            let key = private(member, printed).map_or(Ok(&method.key), |(name, _)| Err(name));
+            (kind_of(method.kind), method.is_static, key)
+        }
+        ClassMember::PrivateMethod(method) => (kind_of(method.kind), method.is_static, Err(&*method.key.name)),
         ClassMember::ClassProp(prop) => (FIELD, prop.is_static, Ok(&prop.key)),
-        ClassMember::PrivateProp(prop) => (FIELD, prop.is_static, Err(&prop.key)),
+        ClassMember::PrivateProp(prop) => (FIELD, prop.is_static, Err(&*prop.key.name)),
         ClassMember::AutoAccessor(accessor) => match &accessor.key {
             Key::Public(key) => (ACCESSOR, accessor.is_static, Ok(key)),
-            Key::Private(name) => (ACCESSOR, accessor.is_static, Err(name)),
+            Key::Private(name) => (ACCESSOR, accessor.is_static, Err(&*name.name)),
         },
         _ => return None,
     };
-    if decorators(member).is_empty() && !matches!((member, key), (ClassMember::AutoAccessor(_), Ok(PropName::Computed(_))))
+    if decorators_of(member).is_empty()
+        && !matches!((member, key), (ClassMember::AutoAccessor(_), Ok(PropName::Computed(_))))
     {
         return None;
     }
     let name = match key {
         Ok(key) => literal(key).unwrap_or_else(|| "void 0".to_owned()),
         Err(name) => {
-            let get = if kind == 4 { "void 0".to_owned() } else { format!("o=>o.#{}", name.name) };
-            let set = if matches!(kind, 2 | 3) { String::new() } else { format!(",(o,v)=>{{o.#{}=v}}", name.name) };
-            format!("{},o=>#{} in o,{get}{set}", quoted(&format!("#{}", name.name)), name.name)
+            let get = if kind == 4 { "void 0".to_owned() } else { format!("o=>o.#{name}") };
+            let set = if matches!(kind, 2 | 3) { String::new() } else { format!(",(o,v)=>{{o.#{name}=v}}") };
+            format!("{},o=>#{name} in o,{get}{set}", quoted(&format!("#{name}")))
         }
     };
     Some(format!("[{kind},{is_static},{name}]"))
@@ -260,7 +280,10 @@ impl Lower<'_> {
         };
         let waits = Waits::of(class);
         let is_wrapped = shape.is_decorated || matches!(role, Role::Expression);
-        if shape.has_state && is_wrapped && let Some(span) = waits.yields {
+        if shape.has_state
+            && is_wrapped
+            && let Some(span) = waits.yields
+        {
             self.refused.get_or_insert(span);
         }
         let behind = if shape.has_state {
@@ -287,7 +310,7 @@ impl Lower<'_> {
             head = range(parent.span()).1;
         }
         let (start, end) = (self.token(head) + 1, range(class.span).1 - 1);
-        let elements: Vec<Option<String>> = class.body.iter().map(element).collect();
+        let elements: Vec<Option<String>> = class.body.iter().map(|member| element(member, self.printed)).collect();
         if shape.has_state {
             let variable = if shape.is_decorated { format!("{}=", variable(ident, &state)) } else { String::new() };
             let (list, name) = (elements.iter().flatten().cloned().collect::<Vec<_>>().join(","), quoted(&name));
@@ -367,10 +390,12 @@ impl Lower<'_> {
             let (start, end) = range(decorator.span);
             self.edits.replace(start, 1, if index == 0 { format!("{before}(") } else { ",(".to_owned() });
             if let Expr::Member(MemberExpr { obj, .. }) = &*decorator.expr {
+                // What it is a member of is its `this`. Brackets around both stay where they are.
                 let prefix = &self.prefix;
-                self.edits.insert(start + 1, format!("{prefix}B({prefix}B.o="));
-                self.edits.insert(range(obj.span()).1, format!(",{prefix}B.o"));
-                self.edits.insert(end, ")");
+                let (object, member) = (range(obj.span()), range(decorator.expr.span()));
+                self.edits.insert(object.0, format!("{prefix}B({prefix}B.o="));
+                self.edits.insert(object.1, format!(",{prefix}B.o"));
+                self.edits.insert(member.1, ")");
             }
             self.edits.insert(end, ")");
         }
@@ -388,32 +413,23 @@ impl Lower<'_> {
             return;
         };
         let state = place.state;
-        let own = decorators(member);
+        let own = decorators_of(member);
         self.decorators(own, &format!(";static[{state}.list({index},["), "])](){}");
         for decorator in own {
             decorator.expr.visit_with(self);
         }
         let end = range(member.span()).1;
         match member {
-            ClassMember::Method(method) => {
-                self.key(&method.key, place);
-                method.function.params.visit_with(self);
-                method.function.body.visit_with(self);
+            ClassMember::Method(ClassMethod { function, kind, is_static, key, .. }) => {
+                let private = private(member, self.printed);
+                if private.is_none() {
+                    self.key(key, place);
+                }
+                self.method(function, private.map(|found| (found, *kind, *is_static)), end, place);
             }
-            ClassMember::PrivateMethod(method) => {
-                let (start, stop) = range(method.key.span);
-                self.edits.replace(start, stop - start, format!("[{state}.hidden({index})]"));
-                method.function.params.visit_with(self);
-                method.function.body.visit_with(self);
-                let (scope, name) = (scope(method.is_static), &method.key.name);
-                self.edits.insert(
-                    end,
-                    match method.kind {
-                        MethodKind::Method => format!("{scope}get #{name}(){{return {state}.value({index})}}"),
-                        MethodKind::Getter => format!("{scope}get #{name}(){{return {state}.get({index},this)}}"),
-                        MethodKind::Setter => format!("{scope}set #{name}(v){{{state}.set({index},this,v)}}"),
-                    },
-                );
+            ClassMember::PrivateMethod(PrivateMethod { function, kind, is_static, .. }) => {
+                let private = private(member, self.printed);
+                self.method(function, private.map(|found| (found, *kind, *is_static)), end, place);
             }
             ClassMember::ClassProp(prop) => {
                 self.key(&prop.key, place);
@@ -428,6 +444,35 @@ impl Lower<'_> {
             }
             ClassMember::AutoAccessor(accessor) => self.accessor(accessor, place),
             _ => member.visit_with(self),
+        }
+    }
+
+    /// Makes a private method a public one, of a name that none else has, and a getter of what is made of it.
+    fn method(
+        &mut self,
+        function: &Function,
+        private: Option<((&str, Span), MethodKind, bool)>,
+        end: usize,
+        place: &Place<'_>,
+    ) {
+        let Place { state, index, .. } = *place;
+        let index = index.unwrap_or_default();
+        if let Some(((_, key), ..)) = private {
+            let (start, stop) = range(key);
+            self.edits.replace(start, stop - start, format!("[{state}.hidden({index})]"));
+        }
+        function.params.visit_with(self);
+        function.body.visit_with(self);
+        if let Some(((name, _), kind, is_static)) = private {
+            let scope = scope(is_static);
+            self.edits.insert(
+                end,
+                match kind {
+                    MethodKind::Method => format!("{scope}get #{name}(){{return {state}.value({index})}}"),
+                    MethodKind::Getter => format!("{scope}get #{name}(){{return {state}.get({index},this)}}"),
+                    MethodKind::Setter => format!("{scope}set #{name}(v){{{state}.set({index},this,v)}}"),
+                },
+            );
         }
     }
 
@@ -571,7 +616,7 @@ fn runs_before(member: &ClassMember) -> bool {
         ClassMember::PrivateMethod(method) => method.is_static,
         _ => true,
     };
-    !is_static && !decorators(member).is_empty()
+    !is_static && !decorators_of(member).is_empty()
 }
 
 /// What the names of a class with decorators stand for while it is made, and afterwards.
@@ -651,7 +696,8 @@ impl Visit for Lower<'_> {
 
     fn visit_member_expr(&mut self, member: &MemberExpr) {
         let is_metadata = matches!(&member.prop, MemberProp::Ident(name) if &*name.sym == "metadata");
-        self.uses_metadata |= is_metadata && matches!(bare(&member.obj), Expr::Ident(object) if &*object.sym == "Symbol");
+        self.uses_metadata |=
+            is_metadata && matches!(bare(&member.obj), Expr::Ident(object) if &*object.sym == "Symbol");
         member.visit_children_with(self);
     }
 }
@@ -672,11 +718,6 @@ impl Waits {
 }
 
 impl Visit for Waits {
-    fn visit_class(&mut self, class: &Class) {
-        class.decorators.visit_with(self);
-        class.visit_children_with(self);
-    }
-
     fn visit_await_expr(&mut self, awaits: &AwaitExpr) {
         self.awaits = true;
         awaits.visit_children_with(self);
