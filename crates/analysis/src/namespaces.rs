@@ -538,7 +538,7 @@ mod tests {
             ("namespace A { export const v = 2 } namespace A { export const w = (v: number) => v }", "A.w = (v)=>v;"),
             (
                 "namespace A { export const v = 2 } namespace A { export const w = (A: number) => v }",
-                "A1.w = (A)=>A1.v;",
+                "A.w = (A1)=>A.v;",
             ),
             ("namespace A { export type v = 1 } namespace A { export const w = v }", "A.w = v;"),
             ("namespace A { const v = 2; v } namespace A { export const w = v }", "A.w = v;"),

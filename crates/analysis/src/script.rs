@@ -100,9 +100,15 @@ pub(crate) struct Untyped<'a> {
     is_typescript: bool,
     /// It has decorators or `accessor` fields, which no engine runs.
     is_decorated: bool,
-    /// It is not too deep to be compiled.
-    may_be_compiled: bool,
-    /// Values that the compiler works out are longer than anybody writes.
+    compiled: Compilable,
+}
+
+/// Whether a source may be compiled.
+#[derive(Clone, Copy)]
+struct Compilable {
+    /// It is not too deep.
+    may_be: bool,
+    /// Values that the compiler works out are longer than may be.
     is_too_long: bool,
 }
 
@@ -118,11 +124,11 @@ impl<'a> Untyped<'a> {
         let unsupported = |message| Rejection::Unsupported(vec![problem(&refused.lines, (0, 0), message)]);
         let Parsed { depth, typescript: is_typescript, .. } = *parsed;
         let decorators = decorators::count(&parsed.program);
-        let (is_decorated, may_be_compiled) = (decorators > 0, depth <= COMPILED_DEPTH);
+        let (is_decorated, may_be) = (decorators > 0, depth <= COMPILED_DEPTH);
         if is_typescript && depth > STRIPPED_DEPTH {
             return Err(unsupported(format!("is nested {depth} deep, the limit for TypeScript is {STRIPPED_DEPTH}")));
         }
-        if is_decorated && !may_be_compiled {
+        if is_decorated && !may_be {
             return Err(unsupported(format!(
                 "is nested {depth} deep, the limit for a tool with decorators or `accessor` fields is {COMPILED_DEPTH}"
             )));
@@ -135,11 +141,12 @@ impl<'a> Untyped<'a> {
         }
         if !is_typescript {
             let source = Cow::Borrowed(source);
-            return Ok(Self { source, is_typescript, is_decorated, may_be_compiled, is_too_long: false });
+            let compiled = Compilable { may_be, is_too_long: false };
+            return Ok(Self { source, is_typescript, is_decorated, compiled });
         }
         let source = parsed.imports.blanked(source, &parsed.program, &parsed.exported_types);
-        let is_too_long = may_be_compiled && folding::is_too_long(&parsed.program);
-        Ok(Self { source, is_typescript, is_decorated, may_be_compiled, is_too_long })
+        let compiled = Compilable { may_be, is_too_long: may_be && folding::is_too_long(&parsed.program) };
+        Ok(Self { source, is_typescript, is_decorated, compiled })
     }
 
     /// Takes the types away, or compiles what cannot just be taken away.
@@ -171,10 +178,10 @@ impl<'a> Untyped<'a> {
         }
         match stripped(source) {
             Ok(code) => return Ok(Compiled { code, map: None }),
-            Err(problems) if !self.may_be_compiled => return Err(Rejection::Unsupported(problems)),
+            Err(problems) if !self.compiled.may_be => return Err(Rejection::Unsupported(problems)),
             Err(_) => {}
         }
-        if self.is_too_long {
+        if self.compiled.is_too_long {
             let message = "texts of an `enum` or a `const` are put together to more than is compiled".to_owned();
             return Err(Rejection::Unsupported(vec![problem(&Lines::of(source), (0, 0), message)]));
         }

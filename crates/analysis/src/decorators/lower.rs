@@ -65,7 +65,7 @@ fn prefix(source: &str) -> String {
     let number = |rest: &str| rest.split('_').next().and_then(|digits| digits.parse::<usize>().ok());
     let taken: FxHashSet<usize> =
         source.split("$d").skip(1).map(|rest| &rest[..rest.floor_char_boundary(8)]).filter_map(number).collect();
-    let free = (0..).find(|number| !taken.contains(number)).unwrap_or_default();
+    let free = (0..=taken.len()).find(|number| !taken.contains(number)).unwrap_or_default();
     format!("$d{free}_")
 }
 
@@ -320,8 +320,8 @@ impl Lower<'_> {
             }
         }
         let mut index = 0;
-        for (place, (member, element)) in class.body.iter().zip(&elements).enumerate() {
-            self.member(member, &Place { state: &state, place, index: element.as_ref().map(|_| index) });
+        for (nth, (member, element)) in class.body.iter().zip(&elements).enumerate() {
+            self.member(member, &Place { state: &state, nth, index: element.as_ref().map(|_| index) });
             index += usize::from(element.is_some());
         }
         if shape.is_decorated {
@@ -527,20 +527,20 @@ impl Lower<'_> {
 
     /// Runs what decorators of a field add to it, behind it.
     fn extra(&mut self, end: usize, is_static: bool, place: &Place<'_>) {
-        let Place { state, place, index: Some(index) } = *place else { return };
+        let Place { state, nth, index: Some(index) } = *place else { return };
         self.edits.insert(
             end,
             if is_static {
                 format!(";static{{{state}.extra({index},this)}}")
             } else {
-                format!(";#{state}X{place}={state}.extra({index},this);")
+                format!(";#{state}X{nth}={state}.extra({index},this);")
             },
         );
     }
 
     /// Makes a getter, a setter and a private field.
     fn accessor(&mut self, accessor: &AutoAccessor, at: &Place<'_>) {
-        let Place { state, place, index } = *at;
+        let Place { state, nth, index } = *at;
         let is_decorated = !accessor.decorators.is_empty();
         let mut from = accessor.decorators.last().map_or(range(accessor.span).0, |last| range(last.span).1);
         from = self.behind(from, "static").unwrap_or(from);
@@ -552,7 +552,7 @@ impl Lower<'_> {
             Key::Private(name) => range(name.span),
         };
         let index = index.unwrap_or_default();
-        let (scope, store) = (scope(accessor.is_static), format!("#{}A{place}", self.prefix));
+        let (scope, store) = (scope(accessor.is_static), format!("#{}A{nth}", self.prefix));
         let mut private = String::new();
         let (key, name) = match &accessor.key {
             Key::Public(key) => {
@@ -600,7 +600,7 @@ impl Lower<'_> {
 struct Place<'a> {
     state: &'a str,
     /// Which member it is.
-    place: usize,
+    nth: usize,
     /// Which of those that the helper is told of.
     index: Option<usize>,
 }

@@ -13,7 +13,9 @@ use crate::walk::{self, Walk};
 impl<'a> Noting<'a> {
     pub(super) fn member_of_class(&mut self, member: &'a ClassMember, class: u32) {
         let this = |is_static: bool| Some(if is_static { Known::Class(class) } else { Known::Instance(class) });
-        walk::decorators_of(member).iter().for_each(|decorator| self.expr(&decorator.expr));
+        for decorator in walk::decorators_of(member) {
+            self.expr(&decorator.expr);
+        }
         match member {
             ClassMember::Method(ClassMethod { key, .. })
             | ClassMember::ClassProp(ClassProp { key, .. })
