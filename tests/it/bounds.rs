@@ -135,6 +135,33 @@ fn sources() -> Vec<(&'static str, String)> {
     vec![
         ("decorators", format!("{} class B{{}}", "@a".repeat(16_000))),
         ("decorators of members", format!("class A {{ {} }}", again("@a x;"))),
+        ("as many decorators as may be", format!("{} class B{{}}", "@a".repeat(2_000))),
+        ("decorated classes", "@a class A{} ".repeat(2_000)),
+        ("decorated private methods", format!("class A {{ {} }}", numbered(|at| format!("@a #m{at}(){{}} ")))),
+        (
+            "decorated accessors of long names",
+            format!("class A {{ {} }}", format!("@a accessor #{};", "x".repeat(14_000)).repeat(4)),
+        ),
+        (
+            "classes in decorators",
+            format!("x = {}b{}", "@(a, @a class extends ".repeat(1_000), "{}) class {}".repeat(1_000)),
+        ),
+        ("classes in the extends of classes", nested("(class extends ", "{})")),
+        ("namespaces opened again", again("namespace A.B { export const x = 1; x; y } ")),
+        (
+            "names in a namespace within namespaces",
+            format!(
+                "namespace A {{ export const x = 1 }} {}{}{}",
+                "namespace A {".repeat(150),
+                "y;".repeat(20_000),
+                "}".repeat(150)
+            ),
+        ),
+        ("enums opened again", again("enum E { A = B }")),
+        (
+            "export lists of types",
+            format!("{}export {{ {} execute }}", "type T = 1;".repeat(3_000), "T, ".repeat(8_000)),
+        ),
         ("open tags", "<a>".repeat(12_000)),
         ("closed tags", format!("x = {}{}", "<a>".repeat(6_000), "</a>".repeat(6_000))),
         ("exports of modules", "export*from'x';".repeat(3_500)),

@@ -65,7 +65,11 @@ fn everything_of_typescript_that_models_write_runs() {
 #[test]
 fn what_does_not_run_here_is_refused_with_what_to_write_instead() {
     for (source, code, said) in [
-        ("@sealed class A {} const execute = () => 1", "syntax-unsupported", "decorators are not supported: wrap"),
+        (
+            "class A { m(@checked x) {} } const execute = () => 1",
+            "syntax-unsupported",
+            "decorators of parameters are not supported: they are part of the old `experimentalDecorators` alone; decorate",
+        ),
         (
             "import fs from 'node:fs'; export const execute = () => fs",
             "syntax-unsupported",
@@ -193,6 +197,193 @@ fn positions_lead_back_through_each_construct_that_is_compiled() {
         let there = String::from_utf16_lossy(&text[usize::try_from(column).unwrap() - 1..]);
         assert_eq!(answer["error"]["line"].as_u64().unwrap(), line as u64 + 1, "{source}");
         assert!([".deeper", "deeper", "(params"].iter().any(|start| there.starts_with(start)), "{source}: {there}");
+    }
+}
+
+#[test]
+fn standard_decorators_run_on_every_kind_of_member() {
+    let log = "const said: string[] = [];\nconst note = (label: string) => { said.push(`eval ${label}`); return (value: any, { kind, name, static: s, private: p, access, addInitializer }: any) => { said.push(`${label}: ${kind} ${String(name)} ${s} ${p} ${Object.keys(access ?? {})} ${typeof value}`); addInitializer(function (this: any) { said.push(`init ${label} ${typeof this}`) }) } };\n";
+    for (members, said) in [
+        ("@note('a') m() {}", "eval a|a: method m false false has,get function|init a object"),
+        ("@note('a') static m() {}", "eval a|a: method m true false has,get function|init a function"),
+        ("@note('a') x = 1", "eval a|a: field x false false has,get,set undefined|init a object"),
+        ("@note('a') static x = 1", "eval a|a: field x true false has,get,set undefined|init a function"),
+        ("@note('a') accessor x = 1", "eval a|a: accessor x false false has,get,set object|init a object"),
+        ("@note('a') static accessor x = 1", "eval a|a: accessor x true false has,get,set object|init a function"),
+        ("@note('a') get x() { return 1 }", "eval a|a: getter x false false has,get function|init a object"),
+        ("@note('a') set x(v) {}", "eval a|a: setter x false false has,set function|init a object"),
+        ("@note('a') #m() {}", "eval a|a: method #m false true has,get function|init a object"),
+        ("@note('a') static #m() {}", "eval a|a: method #m true true has,get function|init a function"),
+        ("@note('a') #x = 1", "eval a|a: field #x false true has,get,set undefined|init a object"),
+        ("@note('a') accessor #x = 1", "eval a|a: accessor #x false true has,get,set object|init a object"),
+        ("@note('a') get #x() { return 1 }", "eval a|a: getter #x false true has,get function|init a object"),
+        ("@note('a') set #x(v) {}", "eval a|a: setter #x false true has,set function|init a object"),
+        ("@note('a') ['k' + 1]() {}", "eval a|a: method k1 false false has,get function|init a object"),
+        (
+            "@note('a') @note('b') m() {} @note('c') x = 1; @note('d') static s() {}",
+            "eval a|eval b|eval c|eval d|d: method s true false has,get function|b: method m false false has,get function|a: method m false false has,get function|c: field x false false has,get,set undefined|init d function|init b object|init a object|init c object",
+        ),
+    ] {
+        // Compiled by itself, and with what TypeScript compiles.
+        for before in ["", "namespace N { export const x = 1 }\n"] {
+            let source =
+                format!("{before}{log}class A {{ {members} }}\nnew A();\nconst execute = () => said.join('|')");
+            assert_eq!(returns(&source), format!("{said:?}"), "{members}");
+        }
+    }
+}
+
+#[test]
+fn what_decorators_give_takes_the_place_of_what_they_were_given() {
+    let decorators = "const twice = (value: any) => function (this: any, ...args: any[]) { return value.apply(this, args) * 2 };\nconst plus = (n: number) => () => (value: number) => value + n;\nconst loud = ({ get, set }: any, _: any) => ({ get(this: any) { return get.call(this) + 100 }, set(this: any, v: number) { set.call(this, v * 2) }, init: (v: number) => v + 1 });\nconst bound = (_: any, { name, addInitializer }: any) => addInitializer(function (this: any) { this[name] = this[name].bind(this) });\n";
+    for (class, call, expect) in [
+        ("class A { @twice m() { return 21 } }", "new A().m()", "42"),
+        ("class A { @twice #m() { return 21 } n() { return this.#m() } }", "new A().n()", "42"),
+        (
+            "class B { m() { return 20 } } class A extends B { @twice #m() { return super.m() } n() { return this.#m() } }",
+            "new A().n()",
+            "40",
+        ),
+        ("class A { @plus(1) @plus(10) x = 5 }", "new A().x", "16"),
+        ("class A { @plus(1) static #x = 5; static get() { return A.#x } }", "A.get()", "6"),
+        (
+            "class A { @loud accessor x = 1; run() { const a = this.x; this.x = 5; return [a, this.x] } }",
+            "new A().run()",
+            "[102,110]",
+        ),
+        (
+            "class A { @loud accessor #x = 1; run() { const a = this.#x; this.#x = 5; return [a, this.#x] } }",
+            "new A().run()",
+            "[102,110]",
+        ),
+        ("class A { y = 7; @bound m() { return this.y } }", "(0, new A().m)()", "7"),
+        (
+            "@((c: any) => class extends c { z = 8 }) class A { static n = 1; self() { return A } }",
+            "[(new A() as any).z, A.n, new A().self() === A, Object.keys(new A())]",
+            r#"[8,1,true,["z"]]"#,
+        ),
+        (
+            "const A = @((c: any, { name }: any) => { c.seen = name }) class {}",
+            "[(A as any).seen, A.name]",
+            r#"["A","A"]"#,
+        ),
+        (
+            "const make = (n: number) => @((c: any) => { c.n = n }) class {}; const A = [make(1), make(2)] as any[]",
+            "A.map(one => one.n)",
+            "[1,2]",
+        ),
+        (
+            "const o = { n: 9, dec(this: any, _: any, c: any) { const n = this.n; c.addInitializer(function (this: any) { this.n = n }) } }; class A { @o.dec m() {} }",
+            "(new A() as any).n",
+            "9",
+        ),
+        (
+            "class A { accessor a = 1; static accessor b = 2; accessor #c = 3; accessor ['d'] = 4; all() { this.a++; A.b++; this.#c++; return [this.a, A.b, this.#c, (this as any).d, Object.keys(this)] } }",
+            "new A().all()",
+            "[2,3,4,4,[]]",
+        ),
+        (
+            "class A { @((_: any, c: any) => { c.metadata.m = 1 }) m() {} }\n@((_: any, c: any) => { c.metadata.c = 2 }) class B extends A {}",
+            "[(A as any)[(Symbol as any).metadata].m, (B as any)[(Symbol as any).metadata].m, (B as any)[(Symbol as any).metadata].c]",
+            "[1,1,2]",
+        ),
+        (
+            "namespace N { @((c: any) => { c.n = 1 }) export class A { constructor(public readonly x = 2) {} } }",
+            "[(N.A as any).n, new N.A().x]",
+            "[1,2]",
+        ),
+        ("@((c: any) => { c.n = 1 })\nexport class A {}", "(A as any).n", "1"),
+        (
+            "const d = async () => (c: any) => { c.n = 1 }; const run = async () => { @(await d()) class A { @((await d()) && (() => {})) m() {} } return (A as any).n }",
+            "run()",
+            "1",
+        ),
+        // Written for the old signature: `(target, key, descriptor)` is `(value, context)`.
+        (
+            "const old = (target: any, key: any, descriptor?: any) => { seen = [typeof target, typeof key, typeof descriptor] }; let seen: any; class A { @old m() {} }",
+            "seen",
+            r#"["function","object","undefined"]"#,
+        ),
+        (
+            "class A { static f() { try { class B { @(5 as any) m() {} } return B } catch (error) { return String(error) } } }",
+            "A.f()",
+            r#""TypeError: a decorator must be a function, not number""#,
+        ),
+    ] {
+        let export = if class.contains("export class") { "export " } else { "" };
+        let source = format!("{decorators}{class}\n{export}const execute = () => {call}");
+        assert_eq!(returns(&source), expect, "{source}");
+    }
+    let plain = "const d = (v, c) => () => c.kind;\nclass A { @d m() {} accessor x = 1 }\nfunction execute() { return [new A().m(), new A().x] }";
+    let given: Vec<String> = exec(plain, &[]).out.split_whitespace().map(str::to_owned).collect();
+    assert_eq!(given.concat(), r#"["method",1]"#);
+}
+
+#[test]
+fn errors_in_a_tool_with_decorators_are_told_at_the_authors_lines() {
+    for before in ["", "enum E { A }\n"] {
+        let source = format!(
+            "{before}const guard = (limit: number) => (value: Function, context: any) => function (this: unknown, ...args: number[]) {{\n  if (args[0] > limit) throw new RangeError(`over ${{limit}} in ${{context.name}}`);\n  return value.apply(this, args);\n}};\n@((c: any) => c)\nclass Meter {{\n  @guard(3) accessor level = 1; @guard(3)\n  read(n: number): number {{ return n; }}\n}}\nexport function execute(): number {{\n  return new Meter().read(4);\n}}\n"
+        )
+        .replace("@guard(3) accessor", "accessor");
+        let shift = u32::from(!before.is_empty());
+        let answer = exec(&source, &["--json", "--lang", "en"]).json();
+        assert_eq!(answer["error"]["name"], "RangeError", "{answer}");
+        assert_eq!(answer["error"]["line"], 2 + shift, "{answer}");
+        let done = exec(&source, &[]);
+        assert!(done.err.contains(&format!("at execute (stdin:{}:", 11 + shift)), "{}", done.err);
+        // What is thrown while a class is made names its line, and no frame is one that the author did not write.
+        let thrown = format!(
+            "{before}const fails = () => {{\n  throw new TypeError('no');\n}};\nclass A {{\n  @fails m() {{}}\n}}\nconst execute = () => 1\n"
+        );
+        let done = exec(&thrown, &[]);
+        assert!(done.err.contains(&format!("(stdin:{}:", 2 + shift)), "{}", done.err);
+        let lines = thrown.lines().count();
+        for place in done.err.split("stdin:").skip(1) {
+            let line: usize = place.split(':').next().unwrap().parse().unwrap();
+            assert!((1..=lines).contains(&line), "{}", done.err);
+        }
+        let wrong = format!("{before}class A {{\n  @(5 as any) m() {{}}\n}}\nconst execute = () => 1\n");
+        let line = exec(&wrong, &["--json", "--lang", "en"]).json()["error"]["line"].as_u64().unwrap();
+        assert!((1..=3 + u64::from(shift)).contains(&line), "{line}");
+    }
+}
+
+#[test]
+fn parts_of_a_namespace_see_what_other_parts_export() {
+    for (source, expect) in [
+        (
+            "namespace A.B.C { export const v = 42 } namespace A { export namespace D { export const w = B.C.v + 1 } } const execute = () => A.D.w",
+            "43",
+        ),
+        (
+            "namespace A { export let n = 1; export const up = () => ++n } namespace A { n += 10; export const get = () => [n, up(), n] } const execute = () => A.get()",
+            "[11,12,12]",
+        ),
+        (
+            "function A() { return 1 } namespace A { export const x = 2 } namespace A { export const y = x + A() } const execute = () => A.y",
+            "3",
+        ),
+        ("enum E { X = 1 } enum E { Y = X + 1 } const execute = () => [E.X, E.Y, E[2]]", r#"[1,2,"Y"]"#),
+        (
+            "namespace N { export enum E { X = 1 } } namespace N { export enum E { Y = X + 1 } export const both = [E.X, E.Y] } const execute = () => N.both",
+            "[1,2]",
+        ),
+    ] {
+        assert_eq!(returns(source), expect, "{source}");
+    }
+}
+
+#[test]
+fn types_in_an_export_list_are_left_out() {
+    for source in [
+        "interface Params { n: number } function execute({ n }: Params) { return n } export { execute, Params };",
+        "import type { Params } from './types'; function execute({ n }: Params) { return n } export { Params, execute };",
+        "import { Params } from './types'; function execute({ n }: Params) { return n } export { execute, Params as P };",
+        "enum E { A } type Params = { n: number }; function execute({ n }: Params) { return n + E.A } export { execute, Params };",
+    ] {
+        let done = exec(source, &["{\"n\": 3}"]);
+        assert_eq!(done.out.trim(), "3", "{source}: {}", done.err);
     }
 }
 

@@ -24,6 +24,26 @@ pub(crate) struct Imports {
     used: Option<FxHashSet<String>>,
 }
 
+/// A place in the source that is blanked out, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Blank {
+    start: usize,
+    end: usize,
+    is_statement: bool,
+}
+
+impl Blank {
+    /// A whole statement.
+    pub(crate) fn statement((start, end): (usize, usize)) -> Self {
+        Self { start, end, is_statement: true }
+    }
+
+    /// A part of one, or an import.
+    pub(crate) fn part((start, end): (usize, usize)) -> Self {
+        Self { start, end, is_statement: false }
+    }
+}
+
 /// What becomes of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
@@ -67,27 +87,33 @@ impl Imports {
         self.used.as_ref().is_some_and(|used| !used.contains(&*specifier.local().sym))
     }
 
-    /// The source with the imports of types blanked out; no line and no column moves.
-    pub(crate) fn blanked<'a>(&self, source: &'a str, program: &Program) -> Cow<'a, str> {
-        let mut ranges = Vec::new();
+    /// The source with the imports of types, and with what else is given, blanked out; no line and no column moves.
+    pub(crate) fn blanked<'a>(&self, source: &'a str, program: &Program, exports: &[Blank]) -> Cow<'a, str> {
+        let mut blanks = exports.to_vec();
         for import in imports(program).filter(|import| !import.type_only) {
             match self.fate(import) {
-                Fate::Dropped => ranges.push(range(import.span)),
-                Fate::Served => ranges.extend(self.types_of(import)),
+                Fate::Dropped => blanks.push(Blank::part(range(import.span))),
+                Fate::Served => blanks.extend(self.types_of(import).into_iter().map(Blank::part)),
                 Fate::Refused => {}
             }
         }
-        if ranges.is_empty() {
+        if blanks.is_empty() {
             return Cow::Borrowed(source);
         }
+        blanks.sort_unstable();
         let mut blanked = String::with_capacity(source.len());
         let mut done = 0;
-        for (start, end) in ranges {
+        for Blank { start, end, is_statement } in blanks {
             blanked.push_str(&source[done..start]);
+            // What is before a statement ends, and does not go on with what is behind it.
+            let mut separator = is_statement.then_some(';');
             for letter in source[start..end].chars() {
                 match letter {
                     '\n' | '\r' | '\u{2028}' | '\u{2029}' => blanked.push(letter),
-                    letter => blanked.extend(std::iter::repeat_n(' ', letter.len_utf16())),
+                    letter => {
+                        let blanks = std::iter::repeat_n(' ', letter.len_utf16());
+                        blanked.extend(separator.take().into_iter().chain(blanks).take(letter.len_utf16()));
+                    }
                 }
             }
             done = end;

@@ -8,13 +8,17 @@
 //! parser is in a signature; no source, however hostile, ends the process. Isolation never leans on any of this.
 
 mod capability;
+mod compile;
+mod decorators;
 mod error;
+mod exports;
 mod facts;
 mod finding;
 mod fold;
 mod folding;
 mod imports;
 mod names;
+mod namespaces;
 mod nesting;
 mod parse;
 mod position;

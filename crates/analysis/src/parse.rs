@@ -14,10 +14,10 @@ use swc_ecma_visit::VisitMutWith;
 use toolcell_tool::Language;
 
 use crate::error::{Problem, Rejection};
-use crate::imports::Imports;
-use crate::nesting;
+use crate::imports::{Blank, Imports};
 use crate::position::{Lines, cut};
 use crate::scan;
+use crate::{exports, namespaces, nesting};
 
 /// At most this many problems of one source are told.
 pub(crate) const PROBLEMS: usize = 20;
@@ -37,6 +37,8 @@ pub(crate) struct Parsed {
     /// Whether there may be types in it.
     pub(crate) typescript: bool,
     pub(crate) imports: Imports,
+    /// Where types are exported by name. The tree no longer has them.
+    pub(crate) exported_types: Vec<Blank>,
 }
 
 /// Where a span begins and ends in the source, in bytes.
@@ -57,6 +59,10 @@ impl Parsed {
     pub(crate) fn resolve(&mut self) -> SyntaxContext {
         let (unresolved, top_level) = (Mark::new(), Mark::new());
         self.program.visit_mut_with(&mut resolver(unresolved, top_level, self.typescript));
+        if self.typescript {
+            // Where that takes too long the source is refused, whatever its names stand for.
+            let _ = namespaces::link(&mut self.program);
+        }
         SyntaxContext::empty().apply_mark(unresolved)
     }
 }
@@ -77,16 +83,9 @@ pub(crate) fn parse(source: &str, language: Language) -> Result<Parsed, Rejectio
             Rejection::TooDeep(told("nests deeper than any tool does"))
         });
     }
-    let typescript = Syntax::Typescript(TsSyntax { decorators: true, ..TsSyntax::default() });
+    let (typescript, javascript) = (syntax_of_typescript(), syntax_of_javascript());
     // Nothing with JSX runs here; it is read so that it can be refused by its name.
     let jsx = Syntax::Typescript(TsSyntax { decorators: true, tsx: true, ..TsSyntax::default() });
-    let javascript = Syntax::Es(EsSyntax {
-        decorators: true,
-        auto_accessors: true,
-        explicit_resource_management: true,
-        import_attributes: true,
-        ..EsSyntax::default()
-    });
     let order: &[Syntax] = match language {
         Language::TypeScript => &[typescript, jsx],
         Language::JavaScript => &[javascript, typescript, jsx],
@@ -97,11 +96,17 @@ pub(crate) fn parse(source: &str, language: Language) -> Result<Parsed, Rejectio
         if *syntax == jsx && !may_be_jsx(source) {
             break;
         }
-        match parse_as(source, *syntax) {
-            Ok((program, comments)) => {
-                let (depth, typescript) = (nesting::depth(&program), syntax.typescript());
+        match read(source, *syntax) {
+            Ok(Read { mut program, comments, .. }) => {
+                let Some(depth) = nesting::depth(&program) else {
+                    let message =
+                        "nests classes in decorators, or in the `extends` of classes, deeper than any tool does";
+                    return Err(Rejection::TooDeep(vec![problem(&Lines::of(source), (0, 0), message.to_owned())]));
+                };
+                let typescript = syntax.typescript();
+                let exported_types = if typescript { exports::take_types(&mut program) } else { Vec::new() };
                 let imports = Imports::of(&program, typescript);
-                return Ok(Parsed { program, comments, depth, typescript, imports });
+                return Ok(Parsed { program, comments, depth, typescript, imports, exported_types });
             }
             // Of two readings, the problems of the one that was meant are told.
             Err(problems) => first_problems = first_problems.or(Some(problems)),
@@ -117,7 +122,35 @@ fn may_be_jsx(source: &str) -> bool {
     (1..=TAGS).contains(&tags.count()) && !scan::too_deep_as_text(source)
 }
 
-fn parse_as(source: &str, syntax: Syntax) -> Result<(Program, SingleThreadedComments), Vec<Problem>> {
+/// A tree, with what is kept beside it.
+pub(crate) struct Read {
+    pub(crate) program: Program,
+    pub(crate) comments: SingleThreadedComments,
+    pub(crate) map: Lrc<SourceMap>,
+}
+
+/// TypeScript without JSX.
+pub(crate) fn syntax_of_typescript() -> Syntax {
+    Syntax::Typescript(TsSyntax { decorators: true, ..TsSyntax::default() })
+}
+
+/// JavaScript with what is about to become part of it.
+pub(crate) fn syntax_of_javascript() -> Syntax {
+    Syntax::Es(EsSyntax {
+        decorators: true,
+        decorators_before_export: true,
+        auto_accessors: true,
+        explicit_resource_management: true,
+        import_attributes: true,
+        ..EsSyntax::default()
+    })
+}
+
+/// Parses a source in one syntax.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn read(source: &str, syntax: Syntax) -> Result<Read, Vec<Problem>> {
     let map: Lrc<SourceMap> = Lrc::default();
     let file = map.new_source_file(FileName::Anon.into(), source.to_owned());
     let comments = SingleThreadedComments::default();
@@ -126,7 +159,7 @@ fn parse_as(source: &str, syntax: Syntax) -> Result<(Program, SingleThreadedComm
     let parsed = parser.parse_program();
     let mut errors = parser.take_errors();
     let program = match parsed {
-        Ok(program) if errors.is_empty() => return Ok((program, comments)),
+        Ok(program) if errors.is_empty() => return Ok(Read { program, comments, map }),
         Ok(program) => Some(program),
         Err(error) => {
             errors.push(error);

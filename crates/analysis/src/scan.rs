@@ -122,6 +122,30 @@ struct Level {
     kind: Kind,
     counts: Counts,
     angles: usize,
+    row: Option<Row>,
+}
+
+impl Level {
+    fn new(kind: Kind) -> Self {
+        Self { kind, counts: Counts::default(), angles: 0, row: None }
+    }
+}
+
+/// Decorators in a row, which do not stand in each other: the parser reads one after the other.
+#[derive(Clone, Copy)]
+struct Row {
+    /// What stood open before the first of them.
+    before: Counts,
+    last: Decorated,
+}
+
+/// The last token of a decorator.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Decorated {
+    At,
+    Dot,
+    /// A name, or what closes brackets: it may end here.
+    Whole,
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "each says one thing of the last token, in any combination")]
@@ -155,7 +179,7 @@ impl<'a> Scan<'a> {
         Self {
             bytes,
             at: 0,
-            levels: vec![Level { kind: Kind::Brace, counts: Counts::default(), angles: 0 }],
+            levels: vec![Level::new(Kind::Brace)],
             counts: Counts::default(),
             angles: 0,
             nested: 0,
@@ -193,6 +217,9 @@ impl<'a> Scan<'a> {
                     self.at += 1;
                     self.last = Last::Operator;
                     self.ended = false;
+                    if let Some(level) = self.levels.last_mut() {
+                        level.row = None;
+                    }
                     if byte == b',' {
                         self.separate();
                     } else if let Some(level) = self.levels.last_mut() {
@@ -212,27 +239,50 @@ impl<'a> Scan<'a> {
     }
 
     /// Counts a token; a separator that was held back counts now, unless it goes on with what was before.
-    fn token(&mut self, last: Last, continues: Continues) {
+    /// A row of decorators ends, unless its token goes on with it.
+    fn token(&mut self, last: Last, continues: Continues) -> Option<Row> {
         match self.separated.take() {
             None => {}
             Some(_) if continues == Continues::Always => {}
             Some(Separator::Brace) if continues == Continues::AfterBrace => {}
             Some(_) => self.separate(),
         }
+        let mut row = None;
         if let Some(level) = self.levels.last_mut() {
             level.counts.open += 1;
             self.counts.open += 1;
+            row = level.row.take();
         }
         self.last = last;
         self.ended = last == Last::Operand;
         self.after_head = false;
         self.after_dot = false;
         self.new_line = false;
+        row
+    }
+
+    /// Goes on with a row of decorators.
+    fn decorated(&mut self, row: Option<Row>, last: Decorated) {
+        if let (Some(level), Some(row)) = (self.levels.last_mut(), row) {
+            level.row = Some(Row { last, ..row });
+        }
+    }
+
+    /// What the decorator before this one opened is closed.
+    fn next_decorator(&mut self) -> Option<Row> {
+        let level = self.levels.last_mut()?;
+        let row = level.row.filter(|row| row.last == Decorated::Whole)?;
+        let all = std::mem::replace(&mut level.counts, row.before);
+        self.counts.open -= all.open - row.before.open;
+        self.counts.colons -= all.colons - row.before.colons;
+        self.counts.heads -= all.heads - row.before.heads;
+        Some(row)
     }
 
     /// Nothing of this level stands open any more.
     fn separate(&mut self) {
         if let Some(level) = self.levels.last_mut() {
+            level.row = None;
             let counts = std::mem::take(&mut level.counts);
             self.leave(counts);
         }
@@ -247,13 +297,17 @@ impl<'a> Scan<'a> {
     fn opens(&mut self, byte: u8) {
         let is_head = self.after_head && byte == b'(';
         // `a` on a line and `(b)` on the next is a call: it goes on.
-        self.token(Last::Operator, if byte == b'{' { Continues::Never } else { Continues::AfterBrace });
+        let row = self.token(Last::Operator, if byte == b'{' { Continues::Never } else { Continues::AfterBrace });
+        if byte == b'(' {
+            // What is in the brackets is a level of its own, and behind them the decorator may end.
+            self.decorated(row.filter(|row| row.last != Decorated::Dot), Decorated::Whole);
+        }
         let kind = match byte {
             b'{' => Kind::Brace,
             _ if is_head => Kind::Head,
             _ => Kind::Bracket,
         };
-        self.levels.push(Level { kind, counts: Counts::default(), angles: 0 });
+        self.levels.push(Level::new(kind));
         self.at += 1;
     }
 
@@ -307,7 +361,8 @@ impl<'a> Scan<'a> {
             _ if is_operator => Last::Operator,
             _ => Last::Operand,
         };
-        self.token(last, if continues { Continues::Always } else { Continues::Never });
+        let row = self.token(last, if continues { Continues::Always } else { Continues::Never });
+        self.decorated(row.filter(|row| row.last != Decorated::Whole), Decorated::Whole);
         self.after_head = is_head;
     }
 
@@ -317,7 +372,16 @@ impl<'a> Scan<'a> {
         let twice = matches!(byte, b'+' | b'-') && self.bytes.get(self.at + 1) == Some(&byte);
         // What is after a block is a statement, but what begins with an operator goes on with a value.
         let continues = if matches!(byte, b'@' | b'#') { Continues::Never } else { Continues::AfterBrace };
-        self.token(if twice { Last::Either } else { Last::Operator }, continues);
+        let before = if byte == b'@' { self.next_decorator() } else { None };
+        let row = self.token(if twice { Last::Either } else { Last::Operator }, continues);
+        match (byte, self.levels.last()) {
+            (b'@', Some(level)) => {
+                let first = Counts { open: level.counts.open - 1, ..level.counts };
+                self.decorated(Some(before.unwrap_or(Row { before: first, last: Decorated::At })), Decorated::At);
+            }
+            (b'.', _) => self.decorated(row.filter(|row| row.last == Decorated::Whole), Decorated::Dot),
+            _ => {}
+        }
         if let Some(level) = self.levels.last_mut() {
             if byte == b'<' {
                 level.angles += 1;
@@ -428,7 +492,7 @@ impl<'a> Scan<'a> {
                 }
                 b'$' if self.bytes.get(self.at + 1) == Some(&b'{') => {
                     self.token(Last::Operator, Continues::Always);
-                    self.levels.push(Level { kind: Kind::Template, counts: Counts::default(), angles: 0 });
+                    self.levels.push(Level::new(Kind::Template));
                     self.at += 2;
                     return;
                 }
@@ -478,6 +542,11 @@ mod tests {
             ("@(class{", "})class{}"),
             ("a()", ""),
             ("a\n.b", ""),
+            ("@a x = @a class extends ", ""),
+            ("@a(", ")"),
+            ("@a class extends ", ""),
+            ("@a + ", ""),
+            ("@a.b.c + ", ""),
             ("a/*;*/=", ""),
             ("'\\''+", ""),
         ] {
@@ -511,6 +580,10 @@ mod tests {
             "type A = { a: B<C> }\n",
             "a < b;\n",
             "M10 20-5.5 ",
+            "@a ",
+            "@a.b(c)\n",
+            "@(a, b) ",
+            "@a(@b class {}) ",
         ] {
             let source =
                 if flat.starts_with('M') { format!("x = '{}'", flat.repeat(5_000)) } else { flat.repeat(4_000) };

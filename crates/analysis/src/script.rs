@@ -1,7 +1,7 @@
 //! The JavaScript that a source runs as.
 //!
 //! Types are blanked out where they stand, so nothing moves. What has no counterpart in JavaScript (enum, namespace,
-//! parameter property) is compiled, and then a map leads back to the author's text.
+//! parameter property, decorator, `accessor` field) is compiled, and then a map leads back to the author's text.
 //!
 //! Invariant: a position in a [`Script`] leads back to the author's own line and column, however it was made.
 
@@ -11,14 +11,16 @@ use swc_common::errors::{DiagnosticBuilder, Emitter, Handler};
 use swc_common::sync::Lrc;
 use swc_common::{SourceMap, Span};
 use swc_ecma_ast::{
-    ClassMember, Decl, Decorator, ExportAll, Expr, ImportDecl, JSXElement, JSXFragment, ModuleDecl, ModuleItem,
-    NamedExport, Stmt, TsModuleRef,
+    ClassDecl, ClassMember, Decl, Decorator, ExportAll, Expr, ImportDecl, JSXElement, JSXFragment, ModuleDecl,
+    ModuleItem, NamedExport, Param, Stmt, TsModuleRef, TsParamProp,
 };
 use swc_ecma_parser::TsSyntax;
 use swc_ecma_visit::{Visit, VisitWith};
-use swc_ts_fast_strip::{ErrorCode, Mode, Options, TransformConfig, operate};
+use swc_ts_fast_strip::{ErrorCode, Mode, Options, operate};
 use toolcell_tool::Language;
 
+use crate::compile::{Compiled, compile};
+use crate::decorators::{self, DECORATORS, Lowered, Printed, Shifts};
 use crate::error::{Problem, Rejection};
 use crate::folding;
 use crate::imports::{Fate, Imports};
@@ -32,14 +34,14 @@ pub(crate) const COMPILED_DEPTH: usize = 200;
 /// Beyond this depth no types are stripped: that takes time with the square of the depth.
 const STRIPPED_DEPTH: usize = 1_000;
 
-/// The longest text that compiling may give, in bytes.
-const COMPILED_BYTES: usize = 1 << 20;
-
 /// What the sandbox evaluates.
 #[derive(Debug, Clone)]
 pub struct Script {
     code: String,
+    /// What the compiler of TypeScript moved.
     map: Option<swc_sourcemap::SourceMap>,
+    /// What the compiler of decorators moved after it.
+    shifts: Option<Shifts>,
 }
 
 impl Script {
@@ -52,22 +54,27 @@ impl Script {
     /// Whether text moved, so that positions have to be led back.
     #[must_use]
     pub fn is_compiled(&self) -> bool {
-        self.map.is_some()
+        self.map.is_some() || self.shifts.is_some()
     }
 
-    /// The place in the author's text, line and column counted from 1; the same one where nothing moved.
+    /// The place in the author's text, line and column counted from 1; the same one where nothing moved, and none in what
+    /// the author did not write.
     #[must_use]
-    pub fn original(&self, line: u32, column: u32) -> (u32, u32) {
+    pub fn original(&self, line: u32, column: u32) -> Option<(u32, u32)> {
+        let (line, column) = match &self.shifts {
+            Some(shifts) => shifts.original(line, column)?,
+            None => (line, column),
+        };
         let token =
             self.map.as_ref().and_then(|map| map.lookup_token(line.saturating_sub(1), column.saturating_sub(1)));
-        token.map_or((line, column), |token| (token.get_src_line() + 1, token.get_src_col() + 1))
+        Some(token.map_or((line, column), |token| (token.get_src_line() + 1, token.get_src_col() + 1)))
     }
 }
 
 /// Makes the JavaScript of a source.
 ///
 /// # Errors
-/// `syntax-error`, `syntax-unsupported` (JSX, decorators, imports of values), `source-too-large`.
+/// `syntax-error`, `syntax-unsupported` (JSX, decorators of parameters, imports of values), `source-too-large`.
 ///
 /// # Examples
 /// ```
@@ -88,17 +95,20 @@ pub(crate) fn of(source: &str, parsed: &Parsed) -> Result<Script, Rejection> {
 }
 
 /// A source that runs here when its types are gone. It holds nothing of the tree, so another thread can finish it.
-pub(crate) enum Untyped<'a> {
-    JavaScript(&'a str),
-    TypeScript { source: Cow<'a, str>, compiled: Compiled },
+pub(crate) struct Untyped<'a> {
+    source: Cow<'a, str>,
+    is_typescript: bool,
+    /// It has decorators or `accessor` fields, which no engine runs.
+    is_decorated: bool,
+    compiled: Compilable,
 }
 
 /// Whether a source may be compiled.
 #[derive(Clone, Copy)]
-pub(crate) struct Compiled {
+struct Compilable {
     /// It is not too deep.
     may_be: bool,
-    /// Values that the compiler works out are longer than anybody writes.
+    /// Values that the compiler works out are longer than may be.
     is_too_long: bool,
 }
 
@@ -111,17 +121,32 @@ impl<'a> Untyped<'a> {
         if !refused.problems.is_empty() {
             return Err(Rejection::Unsupported(refused.problems));
         }
-        if !parsed.typescript {
-            return Ok(Self::JavaScript(source));
+        let unsupported = |message| Rejection::Unsupported(vec![problem(&refused.lines, (0, 0), message)]);
+        let Parsed { depth, typescript: is_typescript, .. } = *parsed;
+        let decorators = decorators::count(&parsed.program);
+        let (is_decorated, may_be) = (decorators > 0, depth <= COMPILED_DEPTH);
+        if is_typescript && depth > STRIPPED_DEPTH {
+            return Err(unsupported(format!("is nested {depth} deep, the limit for TypeScript is {STRIPPED_DEPTH}")));
         }
-        if parsed.depth > STRIPPED_DEPTH {
-            let message = format!("is nested {} deep, the limit for TypeScript is {STRIPPED_DEPTH}", parsed.depth);
-            return Err(Rejection::Unsupported(vec![problem(&refused.lines, (0, 0), message)]));
+        if is_decorated && !may_be {
+            return Err(unsupported(format!(
+                "is nested {depth} deep, the limit for a tool with decorators or `accessor` fields is {COMPILED_DEPTH}"
+            )));
         }
-        let source = parsed.imports.blanked(source, &parsed.program);
-        let may_be = parsed.depth <= COMPILED_DEPTH;
-        let compiled = Compiled { may_be, is_too_long: may_be && folding::is_too_long(&parsed.program) };
-        Ok(Self::TypeScript { source, compiled })
+        if decorators > DECORATORS {
+            return Err(unsupported(format!(
+                "has {decorators} decorators and `accessor` fields, the limit is {DECORATORS}: write methods, or call \
+                 functions in a loop"
+            )));
+        }
+        if !is_typescript {
+            let source = Cow::Borrowed(source);
+            let compiled = Compilable { may_be, is_too_long: false };
+            return Ok(Self { source, is_typescript, is_decorated, compiled });
+        }
+        let source = parsed.imports.blanked(source, &parsed.program, &parsed.exported_types);
+        let compiled = Compilable { may_be, is_too_long: may_be && folding::is_too_long(&parsed.program) };
+        Ok(Self { source, is_typescript, is_decorated, compiled })
     }
 
     /// Takes the types away, or compiles what cannot just be taken away.
@@ -129,47 +154,53 @@ impl<'a> Untyped<'a> {
     /// # Errors
     /// `syntax-unsupported`
     pub(crate) fn script(&self) -> Result<Script, Rejection> {
-        let (source, compiled) = match self {
-            Self::JavaScript(source) => return Ok(Script { code: (*source).to_owned(), map: None }),
-            Self::TypeScript { source, compiled } => (source, *compiled),
-        };
-        let problems = match operated(source, Mode::StripOnly) {
-            Ok((code, _)) => return Ok(Script { code, map: None }),
-            Err(problems) if !compiled.may_be => return Err(Rejection::Unsupported(problems)),
-            Err(problems) => problems,
-        };
-        if compiled.is_too_long {
+        let Compiled { code, map } = self.javascript()?;
+        if !self.is_decorated {
+            return Ok(Script { code, map, shifts: None });
+        }
+        let printed = if map.is_some() { Printed::ByCompiler } else { Printed::ByAuthor };
+        let Lowered { code, shifts } = decorators::lower(&code, printed).map_err(|mut problems| {
+            if map.is_some() {
+                // Its place is one in what was compiled.
+                let lines = Lines::of(&self.source);
+                problems = problems.into_iter().map(|one| problem(&lines, (0, 0), one.message)).collect();
+            }
+            Rejection::Unsupported(problems)
+        })?;
+        Ok(Script { code, map, shifts: Some(shifts) })
+    }
+
+    /// The source without types; decorators are still in it.
+    fn javascript(&self) -> Result<Compiled, Rejection> {
+        let source = &*self.source;
+        if !self.is_typescript {
+            return Ok(Compiled { code: source.to_owned(), map: None });
+        }
+        match stripped(source) {
+            Ok(code) => return Ok(Compiled { code, map: None }),
+            Err(problems) if !self.compiled.may_be => return Err(Rejection::Unsupported(problems)),
+            Err(_) => {}
+        }
+        if self.compiled.is_too_long {
             let message = "texts of an `enum` or a `const` are put together to more than is compiled".to_owned();
             return Err(Rejection::Unsupported(vec![problem(&Lines::of(source), (0, 0), message)]));
         }
-        let (code, map) = operated(source, Mode::Transform).map_err(Rejection::Unsupported)?;
-        let map = map.and_then(|map| swc_sourcemap::SourceMap::from_slice(map.as_bytes()).ok());
-        if code.len() > COMPILED_BYTES || map.is_none() {
-            return Err(Rejection::Unsupported(problems));
-        }
-        Ok(Script { code, map })
+        compile(source).map_err(Rejection::Unsupported)
     }
 }
 
-type Operated = (String, Option<String>);
-
-/// Runs the stripper or the compiler.
-fn operated(source: &str, mode: Mode) -> Result<Operated, Vec<Problem>> {
+/// Takes the types away.
+fn stripped(source: &str) -> Result<String, Vec<Problem>> {
     let said = Lrc::new(std::sync::Mutex::new(Vec::new()));
     let handler = Handler::with_emitter(true, false, Box::new(Said(Lrc::clone(&said))));
-    let compiled = matches!(mode, Mode::Transform);
-    let mut transform = TransformConfig::default();
-    transform.typescript.no_empty_export = true;
     let options = Options {
         parser: TsSyntax { decorators: true, ..TsSyntax::default() },
-        mode,
-        transform: Some(transform),
-        source_map: compiled,
+        mode: Mode::StripOnly,
         ..Options::default()
     };
     let map: Lrc<SourceMap> = Lrc::default();
     let done = operate(&map, &handler, source.to_owned(), options);
-    done.map(|output| (output.code, output.map)).map_err(|error| {
+    done.map(|output| output.code).map_err(|error| {
         let lines = Lines::of(source);
         let said = said.lock().map(|said| said.clone()).unwrap_or_default();
         let problems: Vec<Problem> =
@@ -217,6 +248,23 @@ impl Refused<'_> {
         }
         self.problems.push(problem(&self.lines, range(span), message.into()));
     }
+
+    fn decorated_parameter(&mut self, decorators: &[Decorator]) {
+        if let Some(first) = decorators.first() {
+            let message = "decorators of parameters are not supported: they are part of the old \
+                           `experimentalDecorators` alone; decorate the method or the class, or call a function in the \
+                           body";
+            self.refuse(first.span, message);
+        }
+    }
+
+    fn decorated_declaration(&mut self, decorators: &[Decorator]) {
+        if let Some(first) = decorators.first() {
+            let message = "decorates a declaration that makes nothing (`declare`, `abstract`, an overload): decorate \
+                           what implements it";
+            self.refuse(first.span, message);
+        }
+    }
 }
 
 impl Visit for Refused<'_> {
@@ -240,16 +288,41 @@ impl Visit for Refused<'_> {
         self.refuse(fragment.span, JSX);
     }
 
-    fn visit_decorator(&mut self, decorator: &Decorator) {
-        self.refuse(decorator.span, "decorators are not supported: wrap the class or the method in a function call");
+    fn visit_param(&mut self, param: &Param) {
+        self.decorated_parameter(&param.decorators);
+        param.pat.visit_with(self);
+    }
+
+    fn visit_ts_param_prop(&mut self, property: &TsParamProp) {
+        self.decorated_parameter(&property.decorators);
+        property.param.visit_with(self);
+    }
+
+    fn visit_class_decl(&mut self, class: &ClassDecl) {
+        if class.declare {
+            self.decorated_declaration(&class.class.decorators);
+        }
+        class.visit_children_with(self);
     }
 
     fn visit_class_member(&mut self, member: &ClassMember) {
         if self.is_done() {
             return;
         }
-        if let ClassMember::AutoAccessor(accessor) = member {
-            self.refuse(accessor.span, "`accessor` fields are not supported: write a getter and a setter");
+        match member {
+            ClassMember::Method(method) if method.function.body.is_none() => {
+                self.decorated_declaration(&method.function.decorators);
+            }
+            ClassMember::PrivateMethod(method) if method.function.body.is_none() => {
+                self.decorated_declaration(&method.function.decorators);
+            }
+            ClassMember::ClassProp(property) if property.declare || property.is_abstract => {
+                self.decorated_declaration(&property.decorators);
+            }
+            ClassMember::AutoAccessor(accessor) if accessor.is_abstract => {
+                self.decorated_declaration(&accessor.decorators);
+            }
+            _ => {}
         }
         member.visit_children_with(self);
     }

@@ -6,10 +6,10 @@
 #![expect(clippy::needless_for_each, reason = "one line for each part of a node")]
 
 use swc_ecma_ast::{
-    ArrowExpr, ArrowFunctionBody, AssignTarget, BlockStmt, Callee, Class, ClassMember, Decl, DefaultDecl, Expr,
-    ExprOrSpread, ForHead, Function, MemberProp, ModuleDecl, ModuleItem, ObjectLit, ObjectPatProp, OptChainBase,
-    ParamOrTsParamProp, Pat, Program, Prop, PropName, PropOrSpread, SimpleAssignTarget, Stmt, SuperProp, TsModuleDecl,
-    TsNamespaceBody, TsParamPropParam, VarDecl, VarDeclOrExpr,
+    ArrowExpr, ArrowFunctionBody, AssignTarget, BlockStmt, Callee, Class, ClassMember, Decl, Decorator, DefaultDecl,
+    Expr, ExprOrSpread, ForHead, Function, Key, MemberProp, ModuleDecl, ModuleItem, ObjectLit, ObjectPatProp,
+    OptChainBase, ParamOrTsParamProp, Pat, Program, Prop, PropName, PropOrSpread, SimpleAssignTarget, Stmt, SuperProp,
+    TsModuleDecl, TsNamespaceBody, TsParamPropParam, VarDecl, VarDeclOrExpr,
 };
 
 /// Overrides what it is interested in, and goes on with the function of the same name.
@@ -213,7 +213,7 @@ pub(crate) fn walk_pat<'a>(to: &mut (impl Walk<'a> + ?Sized), pat: &'a Pat) {
     }
 }
 
-fn walk_name<'a>(to: &mut (impl Walk<'a> + ?Sized), name: &'a PropName) {
+pub(crate) fn walk_name<'a>(to: &mut (impl Walk<'a> + ?Sized), name: &'a PropName) {
     if let PropName::Computed(computed) = name {
         to.expr(&computed.expr);
     }
@@ -364,8 +364,10 @@ pub(crate) fn walk_arrow<'a>(to: &mut (impl Walk<'a> + ?Sized), arrow: &'a Arrow
 }
 
 pub(crate) fn walk_class<'a>(to: &mut (impl Walk<'a> + ?Sized), class: &'a Class) {
+    class.decorators.iter().for_each(|decorator| to.expr(&decorator.expr));
     class.super_class.iter().for_each(|parent| to.expr(parent));
     for member in &class.body {
+        decorators_of(member).iter().for_each(|decorator| to.expr(&decorator.expr));
         match member {
             ClassMember::Constructor(constructor) => {
                 for param in &constructor.params {
@@ -391,8 +393,25 @@ pub(crate) fn walk_class<'a>(to: &mut (impl Walk<'a> + ?Sized), class: &'a Class
             }
             ClassMember::PrivateProp(property) => property.value.iter().for_each(|value| to.expr(value)),
             ClassMember::StaticBlock(block) => walk_block(to, &block.body),
-            ClassMember::AutoAccessor(accessor) => accessor.value.iter().for_each(|value| to.expr(value)),
+            ClassMember::AutoAccessor(accessor) => {
+                if let Key::Public(key) = &accessor.key {
+                    walk_name(to, key);
+                }
+                accessor.value.iter().for_each(|value| to.expr(value));
+            }
             ClassMember::TsIndexSignature(_) | ClassMember::Empty(_) => {}
         }
+    }
+}
+
+/// The decorators of a member.
+pub(crate) fn decorators_of(member: &ClassMember) -> &[Decorator] {
+    match member {
+        ClassMember::Method(method) => &method.function.decorators,
+        ClassMember::PrivateMethod(method) => &method.function.decorators,
+        ClassMember::ClassProp(property) => &property.decorators,
+        ClassMember::PrivateProp(property) => &property.decorators,
+        ClassMember::AutoAccessor(accessor) => &accessor.decorators,
+        _ => &[],
     }
 }

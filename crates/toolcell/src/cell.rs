@@ -211,11 +211,12 @@ fn lead_back(report: &mut Report, name: &str, script: &toolcell_analysis::Script
     if !script.is_compiled() {
         return;
     }
+    let first = lead_stack_back(thrown, name, script);
     if let (Some(line), Some(column)) = (thrown.line, thrown.column) {
-        let (line, column) = script.original(line, column);
-        (thrown.line, thrown.column) = (Some(line), Some(column));
+        // What a compiled decorator throws is told where the author used it.
+        let place = script.original(line, column).or(first);
+        (thrown.line, thrown.column) = (place.map(|place| place.0), place.map(|place| place.1));
     }
-    lead_stack_back(thrown, name, script);
 }
 
 /// Makes the positions in a profile those of the author's text.
@@ -223,7 +224,9 @@ fn lead_profile_back(profile: &mut Profile, script: &toolcell_analysis::Script) 
     if !script.is_compiled() {
         return;
     }
-    let lead = |line: &mut u32, column: &mut u32| (*line, *column) = script.original(*line, *column);
+    // What the author did not write is in no line.
+    let lead =
+        |line: &mut u32, column: &mut u32| (*line, *column) = script.original(*line, *column).unwrap_or_default();
     for function in profile.functions.iter_mut().filter(|function| function.home == Home::Tool) {
         lead(&mut function.line, &mut function.column);
     }
@@ -235,16 +238,21 @@ fn lead_profile_back(profile: &mut Profile, script: &toolcell_analysis::Script) 
     }
 }
 
-/// `at execute (tool.ts:3:7)` with the author's line and column.
-fn lead_stack_back(thrown: &mut Thrown, name: &str, script: &toolcell_analysis::Script) {
+/// `at execute (tool.ts:3:7)` with the author's line and column; frames that the author did not write are left out. Gives
+/// the first place.
+fn lead_stack_back(thrown: &mut Thrown, name: &str, script: &toolcell_analysis::Script) -> Option<(u32, u32)> {
     let marker = format!("{name}:");
-    let lines = thrown.stack.lines().map(|line| {
-        let Some((before, place)) = line.rsplit_once(&marker) else { return line.to_owned() };
+    let mut first = None;
+    let lines = thrown.stack.lines().filter_map(|line| {
+        let whole = || Some(line.to_owned());
+        let Some((before, place)) = line.rsplit_once(&marker) else { return whole() };
         let digits = place.trim_end_matches(')');
-        let Some((row, column)) = digits.split_once(':') else { return line.to_owned() };
-        let (Ok(row), Ok(column)) = (row.parse(), column.parse()) else { return line.to_owned() };
-        let (row, column) = script.original(row, column);
-        format!("{before}{marker}{row}:{column}{}", &place[digits.len()..])
+        let Some((row, column)) = digits.split_once(':') else { return whole() };
+        let (Ok(row), Ok(column)) = (row.parse(), column.parse()) else { return whole() };
+        let (row, column) = script.original(row, column)?;
+        first.get_or_insert((row, column));
+        Some(format!("{before}{marker}{row}:{column}{}", &place[digits.len()..]))
     });
     thrown.stack = lines.collect::<Vec<_>>().join("\n");
+    first
 }

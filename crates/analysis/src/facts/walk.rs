@@ -3,10 +3,10 @@
 use swc_atoms::Atom;
 use swc_common::{Span, Spanned};
 use swc_ecma_ast::{
-    AssignExpr, AssignTarget, BinExpr, BinaryOp, CallExpr, Callee, Expr, ExprOrSpread, Ident, ImportDecl, MemberExpr,
-    MemberProp, MetaPropExpr, MetaPropKind, NewExpr, OptCall, OptChainBase, Regex, SimpleAssignTarget, Str, TaggedTpl,
-    TplElement, TsEnumMember, TsInterfaceDecl, TsModuleRef, TsTypeAliasDecl, TsTypeAnn, TsTypeParamDecl,
-    TsTypeParamInstantiation, UnaryExpr, UnaryOp, UpdateExpr, VarDeclarator,
+    AssignExpr, AssignTarget, AutoAccessor, BinExpr, BinaryOp, CallExpr, Callee, ExportDecl, Expr, ExprOrSpread, Ident,
+    ImportDecl, Key, MemberExpr, MemberProp, MetaPropExpr, MetaPropKind, NewExpr, OptCall, OptChainBase, Regex,
+    SimpleAssignTarget, Str, TaggedTpl, TplElement, TsEnumMember, TsInterfaceDecl, TsModuleRef, TsTypeAliasDecl,
+    TsTypeAnn, TsTypeParamDecl, TsTypeParamInstantiation, UnaryExpr, UnaryOp, UpdateExpr, VarDeclarator,
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
@@ -25,11 +25,23 @@ pub(super) struct Walk<'a> {
     chain: bool,
     /// The name that the next literal becomes the value of.
     name: Option<Atom>,
+    in_namespace: bool,
+    /// Whether the variables that come are members of a namespace, which others use by another name.
+    is_exported: bool,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(names: &'a Names<'a>, imports: &'a Imports) -> Self {
-        Self { names, imports, facts: Facts::default(), role: Role::Plain, chain: false, name: None }
+        Self {
+            names,
+            imports,
+            facts: Facts::default(),
+            role: Role::Plain,
+            chain: false,
+            name: None,
+            in_namespace: false,
+            is_exported: false,
+        }
     }
 }
 
@@ -268,8 +280,10 @@ impl Visit for Walk<'_> {
         let name = declarator.name.as_ident().map(|ident| ident.sym.clone());
         let alias =
             declarator.init.as_deref().is_some_and(|init| matches!(bare(init), Expr::Ident(_) | Expr::Member(_)));
-        let role = if alias { Role::Named } else { Role::Plain };
+        let is_exported = std::mem::take(&mut self.is_exported);
+        let role = if alias && !is_exported { Role::Named } else { Role::Plain };
         self.with_role(role, |walk| walk.with_name(name, |walk| declarator.init.visit_with(walk)));
+        self.is_exported = is_exported;
         // What destructuring takes is used as much as if it were written out.
         if let (None, Some(_)) = (declarator.name.as_ident(), &declarator.init) {
             let mut idents = Taken(Vec::new());
@@ -299,9 +313,26 @@ impl Visit for Walk<'_> {
     }
 
     fn visit_class_prop(&mut self, prop: &swc_ecma_ast::ClassProp) {
+        prop.decorators.visit_with(self);
         prop.key.visit_with(self);
         let name = prop.key.as_ident().map(|name| name.sym.clone());
         self.with_name(name, |walk| prop.value.visit_with(walk));
+    }
+
+    fn visit_auto_accessor(&mut self, accessor: &AutoAccessor) {
+        accessor.decorators.visit_with(self);
+        accessor.key.visit_with(self);
+        let name = match &accessor.key {
+            Key::Public(key) => key.as_ident().map(|name| name.sym.clone()),
+            Key::Private(name) => Some(name.name.clone()),
+        };
+        self.with_name(name, |walk| accessor.value.visit_with(walk));
+    }
+
+    fn visit_export_decl(&mut self, export: &ExportDecl) {
+        let before = std::mem::replace(&mut self.is_exported, self.in_namespace && export.decl.is_var());
+        export.visit_children_with(self);
+        self.is_exported = before;
     }
 
     fn visit_str(&mut self, text: &Str) {
@@ -364,7 +395,9 @@ impl Visit for Walk<'_> {
     }
     fn visit_ts_module_decl(&mut self, module: &swc_ecma_ast::TsModuleDecl) {
         if !module.declare {
+            let before = std::mem::replace(&mut self.in_namespace, true);
             module.visit_children_with(self);
+            self.in_namespace = before;
         }
     }
 }

@@ -322,6 +322,7 @@ impl<'a> Walk<'a> for Noting<'a> {
         let number = u32::try_from(self.names.classes.len()).unwrap_or(u32::MAX);
         self.names.classes.push(class);
         self.names.numbers.insert(place(class), number);
+        class.decorators.iter().for_each(|decorator| self.expr(&decorator.expr));
         class.super_class.iter().for_each(|parent| self.expr(parent));
         let strict = std::mem::replace(&mut self.strict, true);
         for member in &class.body {

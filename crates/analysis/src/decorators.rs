@@ -1,0 +1,173 @@
+//! Decorators and `accessor` fields.
+//!
+//! They are compiled as the proposal has them (TC39, November 2023, <https://github.com/tc39/proposal-decorators>), also
+//! where they are written for the older `experimentalDecorators` of TypeScript. Its decorators of parameters have no
+//! counterpart and are refused.
+//!
+//! Text is put in between where decorators stand, so each part of a class is evaluated where it is written: decorators of
+//! a member become the computed key of a method before it, which is taken away again; an `accessor` field becomes a
+//! private field, a getter and a setter. What they call is appended to the source.
+//!
+//! Invariant: no line moves, and a source without decorators and `accessor` fields is left as it is.
+
+mod edits;
+mod lower;
+
+use swc_ecma_ast::{AutoAccessor, Decorator, Program};
+use swc_ecma_visit::{Visit, VisitWith};
+
+use crate::error::Problem;
+pub(crate) use edits::Shifts;
+pub(crate) use lower::{PRIVATE, Printed, lower};
+
+/// The most decorators and `accessor` fields of a source together: each becomes up to some hundred bytes.
+pub(crate) const DECORATORS: usize = 2_000;
+
+/// A source without decorators, and where its text stood before.
+pub(crate) struct Lowered {
+    pub(crate) code: String,
+    pub(crate) shifts: Shifts,
+}
+
+/// What is wrong with a decorator.
+pub(crate) type Lowering = Result<Lowered, Vec<Problem>>;
+
+/// How many decorators and `accessor` fields a program has.
+pub(crate) fn count(program: &Program) -> usize {
+    let mut count = Count(0);
+    program.visit_with(&mut count);
+    count.0
+}
+
+struct Count(usize);
+
+impl Visit for Count {
+    fn visit_decorator(&mut self, decorator: &Decorator) {
+        self.0 += 1;
+        decorator.visit_children_with(self);
+    }
+
+    fn visit_auto_accessor(&mut self, accessor: &AutoAccessor) {
+        self.0 += 1;
+        accessor.visit_children_with(self);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolcell_tool::Language;
+
+    use super::DECORATORS;
+    use crate::{Severity, analyze, translate};
+
+    #[test]
+    fn a_source_without_decorators_keeps_its_bytes() {
+        for source in ["class A { x = 1; static { this.y = 2 } }", "const a = '@b'; class A { accessor() {} }"] {
+            assert_eq!(translate(source, Language::JavaScript).unwrap().code(), source);
+        }
+    }
+
+    #[test]
+    fn no_line_moves_and_columns_lead_back() {
+        for head in ["", "enum E { A }\n"] {
+            let source = format!(
+                "{head}@a @b.c(1)\nclass A {{\n  @d /* 日本 */ m() {{ const 名 = '😀'; throw x; }}\n  accessor y = z;\n}}\n"
+            );
+            let script = translate(&source, Language::TypeScript).unwrap();
+            for word in ["throw x", "= z"] {
+                let line_of = |text: &str| text.lines().position(|line| line.contains(word)).unwrap();
+                let column_of = |text: &str| {
+                    let line = text.lines().nth(line_of(text)).unwrap();
+                    u32::try_from(line[..line.find(word).unwrap()].encode_utf16().count()).unwrap() + 1
+                };
+                let line = u32::try_from(line_of(script.code())).unwrap() + 1;
+                let place = script.original(line, column_of(script.code())).unwrap();
+                assert_eq!(place.0, u32::try_from(line_of(&source)).unwrap() + 1, "{word}");
+                assert!(place.1.abs_diff(column_of(&source)) <= 2, "{word}: {place:?} {}", column_of(&source));
+            }
+            let last = u32::try_from(script.code().lines().count()).unwrap();
+            assert_eq!(script.original(last, 1), None, "the helper is not the author's");
+        }
+    }
+
+    #[test]
+    fn decorators_of_parameters_and_of_what_makes_nothing_are_refused_by_name() {
+        for (source, says) in [
+            ("class A { m(@a x) {} }", "decorators of parameters are not supported"),
+            ("class A { constructor(@a private x) {} }", "decorators of parameters are not supported"),
+            ("class A { @a m(): void; m() {} }", "decorates a declaration that makes nothing"),
+            ("class A { @a declare x }", "decorates a declaration that makes nothing"),
+            ("abstract class A { @a abstract x }", "decorates a declaration that makes nothing"),
+            ("function* f() { @a class A { @(yield) m() {} } }", "a decorator that yields is not supported"),
+        ] {
+            let refused = translate(source, Language::TypeScript).unwrap_err();
+            assert_eq!(refused.code(), "syntax-unsupported", "{source}");
+            assert!(refused.to_string().contains(says), "{source}: {refused}");
+        }
+    }
+
+    #[test]
+    fn more_decorators_than_may_be_are_refused_by_their_number() {
+        let row = format!("{}class A {{}}", "@a ".repeat(DECORATORS));
+        assert!(translate(&row, Language::TypeScript).is_ok());
+        let refused = translate(&format!("@a {row}"), Language::TypeScript).unwrap_err();
+        assert!(
+            refused.to_string().starts_with("has 2001 decorators and `accessor` fields, the limit is 2000"),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn classes_in_the_extends_of_classes_and_in_decorators_are_refused_before_they_take_long() {
+        for (open, close) in [
+            ("class extends ", "{}"),
+            ("@(a, @a class extends ", "{}) class {}"),
+            ("@(class { @x y }) class extends ", "{}"),
+        ] {
+            let source = format!("x = {}b{}", open.repeat(100), close.repeat(100));
+            let refused = analyze(&source, Language::TypeScript, None).map(|_| ()).unwrap_err();
+            assert_eq!(refused.code(), "source-too-deep", "{open}: {refused}");
+        }
+        assert!(analyze("x = class extends class extends class {} {} {}", Language::TypeScript, None).is_ok());
+    }
+
+    #[test]
+    fn what_decorators_are_made_of_is_code_that_runs() {
+        for (source, rule) in [
+            ("@(eval('1')) class A {}", "eval-usage"),
+            ("@eval class A {}", "eval-usage"),
+            ("class A { @(eval('1')) x }", "eval-usage"),
+            ("class A { @((f => f('1'))(eval)) #m() {} }", "eval-usage"),
+            ("class A { @(new Function('1')) accessor x }", "eval-usage"),
+            ("class A { static accessor x = eval('1') }", "eval-usage"),
+            ("class A { accessor [eval('1')] = 1 }", "eval-usage"),
+            ("@(fetch('https://a.example/')) class A {}", "network-access"),
+            ("@fetch class A {}", "network-access"),
+            ("const A = @(() => fetch('https://a.example/')) class {}", "network-access"),
+            ("namespace N { export const go = fetch } namespace N { go('https://a.example/') }", "network-access"),
+            ("namespace N { export const go = eval } namespace N { go('1') }", "eval-usage"),
+            ("namespace N { export const go = fetch } N.go('https://a.example/')", "network-access"),
+        ] {
+            let source = format!("{source}\nfunction execute() {{}}");
+            let found = analyze(&source, Language::TypeScript, None).unwrap().findings;
+            assert!(
+                found.iter().any(|finding| finding.rule.name() == rule && finding.severity >= Severity::Low),
+                "{source}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_row_of_decorators_is_read_and_dropped_with_a_small_stack() {
+        let source = format!("{}class A {{ {} x }}", "@a.b(c) ".repeat(4_000), "@a ".repeat(9_000));
+        let read = move || {
+            crate::parse::with_globals(|| {
+                let parsed = crate::parse::parse(&source, Language::TypeScript).map_err(|error| error.to_string());
+                parsed.map(|parsed| (parsed.depth, super::count(&parsed.program)))
+            })
+        };
+        let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(read).unwrap();
+        let (depth, count) = thread.join().unwrap().unwrap();
+        assert!(depth < 10 && count == 13_000, "{depth} {count}");
+    }
+}
