@@ -231,9 +231,7 @@ impl<'a> Names<'a> {
         match self.functions.get(*function as usize)?.body {
             Body::Expr(expr) => Some(Gives::Expr(expr)),
             Body::Block([]) => Some(Gives::Nothing),
-            Body::Block([Stmt::Return(returned)]) => {
-                Some(returned.arg.as_deref().map_or(Gives::Nothing, Gives::Expr))
-            }
+            Body::Block([Stmt::Return(returned)]) => Some(returned.arg.as_deref().map_or(Gives::Nothing, Gives::Expr)),
             Body::Block(_) => None,
         }
     }

@@ -266,7 +266,10 @@ mod tests {
 
     #[test]
     fn no_value_of_a_line_is_taken_over() {
-        let line = |at: u32| Operation { name: format!("curl -H 'Bearer sk-secret' https://x.example/{at}"), ..Operation::default() };
+        let line = |at: u32| Operation {
+            name: format!("curl -H 'Bearer sk-secret' https://x.example/{at}"),
+            ..Operation::default()
+        };
         let history = [line(1), line(2)];
         let understood = understood(&history);
         assert!(!format!("{understood:?}").contains("secret"), "{understood:?}");

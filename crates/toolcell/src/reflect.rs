@@ -7,7 +7,7 @@ mod schema;
 mod text;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Number, Value};
+use serde_json::Number;
 use toolcell_reflection::{Decision, Known, Occasion, Operation, Proposal, Soundness, Thresholds, propose, reflect};
 use toolcell_store::audit::{Action, Attempt, Failure};
 use toolcell_store::{Entry, Fault, FindError, ToolRef};

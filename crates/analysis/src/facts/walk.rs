@@ -322,7 +322,8 @@ impl Visit for Walk<'_> {
     }
 
     fn visit_named_export(&mut self, export: &NamedExport) {
-        let is_type = |specifier: &ExportSpecifier| matches!(specifier, ExportSpecifier::Named(named) if named.is_type_only);
+        let is_type =
+            |specifier: &ExportSpecifier| matches!(specifier, ExportSpecifier::Named(named) if named.is_type_only);
         if let Some(module) = &export.src
             && !export.type_only
             && (export.specifiers.is_empty() || !export.specifiers.iter().all(is_type))

@@ -37,7 +37,10 @@ fn files_of_the_engine_are_found_by_every_road() {
 fn what_the_engine_reaches_is_found_by_the_rule_for_it() {
     for (rule, source) in [
         ("file-system-write", "import * as os from 'os'; export const execute = ({ fd, b }) => os.write(fd, b, 0, 8);"),
-        ("file-system-write", "import * as std from 'std'; export const execute = ({ p }) => std.open(p, 'w').puts('x');"),
+        (
+            "file-system-write",
+            "import * as std from 'std'; export const execute = ({ p }) => std.open(p, 'w').puts('x');",
+        ),
         ("file-system-write", "function execute({ p }) { return std.open(p, 'w'); }"),
         ("file-system-write", "function execute({ b }) { Javy.IO.writeSync(1, b); }"),
         ("file-system-delete", "import { remove } from 'qjs:os'; export const execute = ({ p }) => remove(p);"),

@@ -354,8 +354,7 @@ impl<'a> Waiting<'a, '_> {
                 _ => false,
             },
             Expr::New(new) => {
-                self.is_date(new)
-                    && new.args.iter().flatten().all(|arg| self.is_idle_expr(&arg.expr, parts))
+                self.is_date(new) && new.args.iter().flatten().all(|arg| self.is_idle_expr(&arg.expr, parts))
             }
             _ => false,
         }
@@ -409,8 +408,10 @@ fn is_clock(names: &[&str]) -> bool {
 fn is_pure(names: &[&str]) -> bool {
     match names {
         ["Math", name] => *name != "random",
-        ["Number" | "String" | "BigInt" | "Boolean" | "parseInt" | "parseFloat" | "isNaN" | "isFinite"] => true,
-        ["Number" | "BigInt", _] | ["Date", "parse" | "UTC"] | ["String", "fromCharCode"] => true,
+        ["Number" | "String" | "BigInt" | "Boolean" | "parseInt" | "parseFloat" | "isNaN" | "isFinite"]
+        | ["Number" | "BigInt", _]
+        | ["Date", "parse" | "UTC"]
+        | ["String", "fromCharCode"] => true,
         _ => false,
     }
 }
@@ -480,7 +481,12 @@ impl<'a> Walk<'a> for Waiting<'a, '_> {
                 self.labels.push(labelled.label.sym.clone());
                 let is_target = matches!(
                     &*labelled.body,
-                    Stmt::While(_) | Stmt::DoWhile(_) | Stmt::For(_) | Stmt::ForOf(_) | Stmt::ForIn(_) | Stmt::Labeled(_)
+                    Stmt::While(_)
+                        | Stmt::DoWhile(_)
+                        | Stmt::For(_)
+                        | Stmt::ForOf(_)
+                        | Stmt::ForIn(_)
+                        | Stmt::Labeled(_)
                 );
                 if is_target {
                     self.stmt(&labelled.body);
@@ -525,8 +531,8 @@ impl<'a> Walk<'a> for Waiting<'a, '_> {
             Expr::Assign(assign) => {
                 let name = matches!(&assign.left, AssignTarget::Simple(SimpleAssignTarget::Ident(_)));
                 let assigned = match assign.op {
-                    AssignOp::Assign => Some(Assigned::Value(&*assign.right)),
-                    AssignOp::AddAssign | AssignOp::SubAssign => Some(Assigned::Added(&*assign.right)),
+                    AssignOp::Assign => Some(Assigned::Value(&assign.right)),
+                    AssignOp::AddAssign | AssignOp::SubAssign => Some(Assigned::Added(&assign.right)),
                     _ => None,
                 };
                 if let Some(assigned) = assigned.filter(|_| name) {
@@ -537,11 +543,12 @@ impl<'a> Walk<'a> for Waiting<'a, '_> {
             Expr::Update(update) => !matches!(bare(&update.arg), Expr::Ident(_)),
             Expr::Unary(unary) => unary.op == UnaryOp::Delete,
             Expr::Await(waits) if self.is_idle_await(waits) => return,
-            Expr::Await(_) => true,
-            Expr::Yield(_) | Expr::TaggedTpl(_) => true,
+            Expr::Await(_) | Expr::Yield(_) | Expr::TaggedTpl(_) => true,
             Expr::New(new) => !self.is_date(new),
             Expr::Call(call) => match &call.callee {
-                Callee::Expr(callee) => !self.frames.is_empty() && !self.is_idle(callee, &call.args, &mut PARTS.clone()),
+                Callee::Expr(callee) => {
+                    !self.frames.is_empty() && !self.is_idle(callee, &call.args, &mut PARTS.clone())
+                }
                 _ => true,
             },
             Expr::OptChain(chain) => match &*chain.base {
