@@ -213,6 +213,19 @@ fn sources() -> Vec<(&'static str, String)> {
             ),
         ),
         ("loops", format!("function execute(n) {{ {} }}", again("while(n>0){n--}"))),
+        (
+            "loops that wait",
+            format!("function execute(t) {{ {} }}", again("while(Date.now()<t){let n=Date.now();if(n>t)break}")),
+        ),
+        (
+            "loops that wait by functions",
+            format!(
+                "const f0=()=>Date.now()>9;{}",
+                numbered(|at| format!("const f{at}=()=>f{0}()||f{0}();while(f{at}());", at - 1))
+            ),
+        ),
+        ("built-ins that are replaced", again("[Math.max]=[JSON.parse=parseInt];")),
+        ("names that are exported again", numbered(|at| format!("export{{a as a{at}}}from'fs';"))),
         ("imports", numbered(|at| format!("import{{a{at}}}from'x';"))),
         ("exports", numbered(|at| format!("export const e{at}=1;"))),
         ("evals", again("eval(\"1\");")),
@@ -361,8 +374,14 @@ fn what_is_said_of_tasks_and_searched_for_is_read_within_a_limit_of_cpu_time_and
         Case::new(name, &["reflect", "-"], asked.to_string(), CALL)
     };
     let made = Case::new("a store", &["create", "-"], draft(&json!({})), CALL).ends(&[0], "");
+    let lines_of_text = |line: &dyn Fn(usize) -> String| Value::from((0..20_000).map(line).collect::<Vec<_>>());
+    let reflect_on =
+        |name, history: Value| Case::new(name, &["reflect", "go on", "--history", "-"], history.to_string(), CALL);
     let cases = vec![
         made,
+        reflect_on("a history of operations", json!(history)),
+        reflect_on("a history of lines", lines_of_text(&|at| format!("{}{at}", "a b c d e f g h ".repeat(3)))),
+        reflect_on("a history of words", lines_of_text(&|at| format!("w{} {}", at % 7, "変換 の ".repeat(20)))),
         reflect("a long task", task("convert the files ")),
         reflect("a long word", "変換".repeat(300_000)),
         reflect("marks", task("\u{301}")),

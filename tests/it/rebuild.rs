@@ -213,6 +213,51 @@ fn what_only_the_index_knows_is_taken_over_and_approvals_from_a_whole_one_only()
     assert_eq!((status, runs, approvals), (Status::Pending, 1, 0));
 }
 
+/// A store in which `hit` is refused and `other` is approved, and its index.
+fn shelf_with_a_refusal() -> (Shelf, Vec<u8>) {
+    let mut shelf = shelf();
+    shelf.reopen();
+    let decide = |tool: &str, decision: Decision| {
+        let (tool, at) = (shelf.find(tool).unwrap().id, shelf.now());
+        let by = "a careful person".to_owned();
+        shelf.store().decide(&Approval { tool, grants: json!(["net"]), decision, by, at }).unwrap();
+    };
+    decide("hit", Decision::Refused);
+    decide("other", Decision::Approved);
+    shelf.close();
+    let index = fs::read(shelf.path().join("index.sqlite")).unwrap();
+    (shelf, index)
+}
+
+#[test]
+fn refusals_outlast_a_damaged_index_and_approvals_do_not() {
+    let (shelf, index) = shelf_with_a_refusal();
+    let needle = b"a careful person";
+    let places: Vec<usize> = (0..index.len()).filter(|at| index[*at..].starts_with(needle)).collect();
+    assert!(!places.is_empty());
+    for texts_are_damaged in [false, true] {
+        let mut bytes = index.clone();
+        // Any other page than that of what was decided: the index is damaged, and this table can be read.
+        let page = (1..bytes.len() / 4096).rev().find(|page| places.iter().all(|at| at / 4096 != *page)).unwrap();
+        bytes[page * 4096..][..4096].fill(0xa5);
+        if texts_are_damaged {
+            for at in &places {
+                bytes[*at..][..needle.len()].fill(0xff);
+            }
+        }
+        let mut damaged = shelf.copy();
+        overwrite(&damaged.path().join("index.sqlite"), &bytes);
+        assert!(damaged.repair().is_good());
+        damaged.reopen();
+        let decided = |tool: &str| damaged.store().decision(damaged.find(tool).unwrap().id, &json!(["net"])).unwrap();
+        assert_eq!((decided("hit"), decided("other")), (Some(Decision::Refused), None), "{texts_are_damaged}");
+        let said = damaged.store().approvals(damaged.find("hit").unwrap().id).unwrap();
+        let by = if texts_are_damaged { "repair" } else { "a careful person" };
+        assert_eq!(said.iter().map(|one| one.by.as_str()).collect::<Vec<_>>(), [by]);
+        assert_eq!(damaged.store().decisions(10).unwrap().len(), 1);
+    }
+}
+
 #[test]
 fn a_repair_that_was_broken_off_is_finished_by_the_next() {
     let mut shelf = shelf_with_knowledge();

@@ -84,9 +84,14 @@ pub(crate) fn method(object: &Value, name: &str, args: &[Value]) -> Option<Value
     match object {
         Value::Text(text) => text::method(text, name, args),
         Value::List(list) => list::method(list, name, args),
-        // A bound function is the function.
+        // A bound function is the function. `call` bound to a function calls that function.
         Value::Thing(thing) if name == "bind" && !matches!(thing.root, Root::Somewhere | Root::Params) => {
-            Some(object.clone())
+            match (thing.last(), args.first()) {
+                (Some(method @ ("call" | "apply" | "bind")), Some(function)) if thing.root == Root::Global => {
+                    Some(function.member(&Value::text(method)))
+                }
+                _ => Some(object.clone()),
+            }
         }
         Value::Number(number) if name == "toString" => match args {
             [Value::Number(radix)] => Some(Value::text(&in_radix(*number, *radix)?)),

@@ -146,6 +146,13 @@ enum Body<'a> {
     Block(&'a [Stmt]),
 }
 
+/// What a function gives that does nothing but return.
+#[derive(Clone, Copy)]
+pub(crate) enum Gives<'a> {
+    Nothing,
+    Expr(&'a Expr),
+}
+
 impl<'a> Lambda<'a> {
     fn of_function(function: &'a Function) -> Self {
         let stmts = function.body.as_ref().map_or(&[][..], |body| &body.stmts);
@@ -214,6 +221,18 @@ impl<'a> Names<'a> {
         match self.bindings.get(&ident.to_id())? {
             Binding { origin: Some(Origin::Expr(expr, keys, _)), writes: 0, .. } if keys.is_empty() => Some(expr),
             _ => None,
+        }
+    }
+
+    /// What a call of a function of the source gives, where it does nothing but return an expression.
+    pub(crate) fn gives(&self, callee: &Expr) -> Option<Gives<'a>> {
+        let callee = self.value(callee);
+        let Known::Function(function) = callee.as_known()? else { return None };
+        match self.functions.get(*function as usize)?.body {
+            Body::Expr(expr) => Some(Gives::Expr(expr)),
+            Body::Block([]) => Some(Gives::Nothing),
+            Body::Block([Stmt::Return(returned)]) => Some(returned.arg.as_deref().map_or(Gives::Nothing, Gives::Expr)),
+            Body::Block(_) => None,
         }
     }
 

@@ -17,6 +17,7 @@ mod network_access;
 mod obfuscation;
 mod process_spawn;
 mod prototype_pollution;
+mod quickjs;
 mod resource_exhaustion;
 mod sensitive_data;
 mod unbounded_operation;

@@ -128,3 +128,28 @@ fn recommendations(issues: &[&Finding]) -> Vec<String> {
     }
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use toolcell_tool::Language;
+
+    use crate::{Severity, analyze};
+
+    #[test]
+    fn whether_a_source_is_safe_is_about_what_it_reaches_and_not_about_cost() {
+        let safety = |source: &str| analyze(source, Language::JavaScript, None).unwrap().safety;
+        for costly in [
+            "const execute = ({ text }) => /^(a+)+$/.test(text);",
+            "const execute = () => 'x'.repeat(2 ** 30).length;",
+            "const execute = () => new Array(1e9).fill(0).length;",
+            "const execute = ({ ms }) => { const end = Date.now() + ms; while (Date.now() < end) {} };",
+        ] {
+            let safety = safety(costly);
+            assert!(safety.is_safe, "{costly}: {safety:?}");
+            assert_eq!(safety.issues.iter().map(|issue| issue.severity).max(), Some(Severity::Medium), "{costly}");
+        }
+        for reaching in ["const execute = ({ url }) => fetch(url);", "const execute = ({ code }) => eval(code);"] {
+            assert!(!safety(reaching).is_safe, "{reaching}");
+        }
+    }
+}

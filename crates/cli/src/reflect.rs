@@ -94,6 +94,6 @@ fn history(word: &str, streams: &mut Streams<'_>) -> Result<Value, Failure> {
 fn wrong(what: &str) -> Failure {
     Failure::Typed {
         message: format!("the history is no list of operations: {what}"),
-        hint: "it is a JSON list, or a line each, of {\"name\": …, \"arguments\": {…}, \"outcome\": \"ok\"}",
+        hint: "it is a JSON list, or a line each, of {\"name\": …, \"arguments\": {…}, \"outcome\": \"ok\"} or of \"grep TODO a.ts\"",
     }
 }

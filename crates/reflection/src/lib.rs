@@ -1,7 +1,8 @@
 //! When a tool is worth making: pure functions over values.
 //!
 //! Reading order: `words` takes a text apart, whatever its script (`dictionary` knows those without blanks); `reading` says which sentence a word stands in;
-//! `lexicon` knows what words say, `mention` whether it is meant; `operation` counts what was the same; `features` and
+//! `lexicon` knows what words say, `mention` whether it is meant; `operation` counts what was the same, and `line` reads the lines of
+//! text in a history; `features` and
 //! `score` weigh it all; `known` looks at what is stored; `reflect` decides, and `reason` says why. `proposal` makes the tool
 //! that is worth making. `terms` is what a search index keeps.
 //!
@@ -13,6 +14,7 @@ mod evidence;
 mod features;
 mod known;
 mod lexicon;
+mod line;
 mod mention;
 mod operation;
 mod packed;

@@ -106,6 +106,9 @@ impl Scene<'_> {
         if token.quoted || (token.identifier && matches!(hit.sense, Sense::Act(_))) {
             return Standing::Topic;
         }
+        if self.reading.tongue() == Tongue::Japanese && self.is_trade(hit) {
+            return Standing::Topic;
+        }
         let sentence = self.sentence(hit);
         let behind = self.hits[at + 1..].iter().copied().take(NEAR).take_while(|sign| self.sentence(*sign) == sentence);
         let before =

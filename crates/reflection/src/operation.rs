@@ -1,35 +1,80 @@
 //! What was done before, and what of it was the same.
 //!
 //! Invariant: two operations are the same where their names are, and the shapes of their arguments: the same keys with the
-//! same kinds of values. Toolcell's own operations are never counted, or a reflection would lead to the next one.
+//! same kinds of values. What is said as a line of text is taken apart first ([`line`](crate::line)). Toolcell's own operations are never counted, or a reflection would lead to the next one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use toolcell_tool::OPERATIONS;
+
+use crate::line::understood;
 
 /// How deep arguments are looked into.
 const DEPTH_LIMIT: usize = 4;
 
 /// One thing that was done before. What a host knows beyond that is left alone.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+///
+/// It is read from an object, or from a line of text that says what was done: `"grep TODO src/a.ts"`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Operation {
-    /// What was called.
-    #[serde(alias = "tool", alias = "tool_name", alias = "toolName")]
+    /// What was called, or a line that says what was done.
     pub name: String,
     /// What it was given, or the shape of it.
-    #[serde(default, alias = "args", alias = "params", alias = "parameters", alias = "input")]
     pub arguments: Value,
     /// How it ended: `ok` or `error`; whatever else is said is neither.
-    #[serde(default, skip_serializing_if = "Option::is_none", alias = "status")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// How long it took, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none", alias = "durationMs", alias = "time_ms")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
     /// How many tokens it cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
+}
+
+/// An operation as an object, by whatever names hosts call its fields.
+#[derive(Deserialize)]
+struct RawOperation {
+    #[serde(alias = "tool", alias = "tool_name", alias = "toolName")]
+    name: String,
+    #[serde(default, alias = "args", alias = "params", alias = "parameters", alias = "input")]
+    arguments: Value,
+    #[serde(default, alias = "status")]
+    outcome: Option<String>,
+    #[serde(default, alias = "durationMs", alias = "time_ms")]
+    duration_ms: Option<f64>,
+    #[serde(default)]
+    tokens: Option<u64>,
+}
+
+impl<'de> Deserialize<'de> for Operation {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Operation;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an operation, or a line that says what was done")
+            }
+
+            fn visit_str<E>(self, line: &str) -> Result<Operation, E> {
+                Ok(Operation { name: line.to_owned(), ..Operation::default() })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Operation, A::Error> {
+                let raw = RawOperation::deserialize(MapAccessDeserializer::new(map))?;
+                let RawOperation { name, arguments, outcome, duration_ms, tokens } = raw;
+                Ok(Operation { name, arguments, outcome, duration_ms, tokens })
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
 }
 
 /// Operations that were the same.
@@ -67,6 +112,7 @@ const TOLD: usize = 8;
 /// ```
 #[must_use]
 pub fn repeated(history: &[Operation]) -> Vec<Repeated> {
+    let history = understood(history);
     let mut groups: HashMap<(&str, String), Vec<usize>> = HashMap::new();
     for (at, operation) in history.iter().enumerate().filter(|(_, operation)| !is_ours(&operation.name)) {
         groups.entry((operation.name.trim(), shape(&operation.arguments, 0))).or_default().push(at);
@@ -146,6 +192,17 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].count, found[0].at.as_slice()), (3, [0, 2, 4].as_slice()));
         assert_eq!(found[0].shape, "{from: string, width: number}");
+    }
+
+    #[test]
+    fn an_operation_is_an_object_or_a_line() {
+        let read = |value: Value| serde_json::from_value::<Operation>(value);
+        let expect = Operation { tokens: Some(3), ..done("grep", json!({"path": "a"})) };
+        assert_eq!(read(json!({"toolName": "grep", "input": {"path": "a"}, "tokens": 3, "more": 1})).unwrap(), expect);
+        assert_eq!(read(json!("grep TODO a.ts")).unwrap(), done("grep TODO a.ts", json!(null)));
+        let error = |value: Value| read(value).unwrap_err().to_string();
+        assert_eq!(error(json!({"nam": 1})), "missing field `name`");
+        assert!(error(json!(1)).ends_with("expected an operation, or a line that says what was done"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolcell_reflection::{
-    Decision, EvidenceKind, Known, Occasion, Operation, Reflection, Soundness, Thresholds, Trigger, reflect,
+    Decision, EvidenceKind, Known, Occasion, Operation, Reflection, Soundness, Thresholds, Trigger, propose, reflect,
 };
 use toolcell_tool::{Lang, ToolId};
 
@@ -214,4 +214,63 @@ fn a_reflection_serialises() {
     assert_eq!((&value["decision"], &value["trigger"]), (&json!("create"), &json!("transformation")));
     assert_eq!(value["evidence"][0]["kind"], "word");
     assert_eq!(value["evidence"][0]["text"], "Convert the CSV files to JSON");
+}
+
+#[test]
+fn lines_of_a_history_that_repeat_make_a_tool_worth_making_in_any_language() {
+    let history: Vec<Operation> =
+        serde_json::from_value(json!(["grep TODO src/a.ts", "grep TODO src/b.ts", "grep TODO src/c.ts"])).unwrap();
+    let other: Vec<Operation> =
+        serde_json::from_value(json!(["grep TODO src/a.ts", "open the editor", "git commit -m fix"])).unwrap();
+    for (task, lang, reason) in [
+        ("Go on with the next one", Lang::En, "the same operation was done again (“grep {path: string} ×3”)"),
+        ("次のもお願いします", Lang::Ja, "同じ操作が繰り返されています（「grep {path: string} ×3」）"),
+        ("继续处理下一个", Lang::Zh, "重复了相同的操作（“grep {path: string} ×3”）"),
+    ] {
+        let said = reflect(&Occasion { history: &history, ..on(task) }, &Thresholds::default());
+        assert_eq!((&said.decision, said.trigger), (&Decision::Create, Some(Trigger::Repetition)), "{task}");
+        assert!(said.reason(lang).starts_with(reason), "{}", said.reason(lang));
+        let proposal = propose(task, Trigger::Repetition, &history);
+        assert_eq!(proposal.name, "batch_grep", "{task}");
+        assert!(!proposal.to_call().contains("src/a.ts"), "{}", proposal.to_call());
+        let said = reflect(&Occasion { history: &other, ..on(task) }, &Thresholds::default());
+        assert!(said.evidence.iter().all(|one| one.kind != EvidenceKind::Operations), "{task}: {said:?}");
+    }
+}
+
+#[test]
+fn moving_an_appointment_or_drawing_a_building_is_no_work_on_data() {
+    for task in [
+        "会議の開始時刻を14時にずらす",
+        "待ち合わせの時刻を9時に変えて",
+        "歯医者の予約を来週にずらしたい",
+        "打ち合わせの日時を来週の金曜に変更する",
+        "面談の時間を1時間ずらす",
+        "美容院の予約日を変える",
+        "授業の開始を10時にずらしてもらえないか先生に頼む",
+        "建物の外観パースを描く会社を探している",
+        "新築マンションの完成予想パースを見せてほしい",
+        "モデルハウスの内観パースを制作会社に頼む",
+        "パースペクティブの授業の課題を提出する",
+        "背景のパースが狂って見える",
+        "データ変換を請け負う会社を探している",
+        "ログの集計を担当している人に連絡する",
+        "検証を専門とする業者を紹介してほしい",
+    ] {
+        check(task, None);
+    }
+    for task in [
+        "字幕のタイムスタンプを2秒ずらす",
+        "ログの時刻をUTCにずらす",
+        "全ての予定の開始時刻を1時間ずらして",
+        "会議の開始時刻を各拠点の現地時間に変換する",
+        "アクセスログをパースしてJSONにする",
+        "CSVファイルをパースする",
+        "HTMLのパースをお願いします",
+        "このログをパース",
+        "変換を行うスクリプトを書いて",
+        "ファイルを結合する",
+    ] {
+        check(task, Some(Trigger::Transformation));
+    }
 }

@@ -5,7 +5,7 @@
 //! first, so nothing is lost wherever it was broken off; and where the disk fails to read, the rebuilding stops.
 //!
 //! What objects do not say is taken over from the old index, as far as it can be read. From one that is damaged no
-//! approvals are: a flipped bit must not let anything run. For the same reason the secret goes, and with it whatever was
+//! approvals are: a flipped bit must not let anything run. Refusals are, since they only keep tools from running. For the same reason the secret goes, and with it whatever was
 //! made with it: a token that was spent must not be good again, and a run that is asleep cannot be opened any more.
 
 use std::collections::BTreeMap;
@@ -98,6 +98,21 @@ const WHERE_WHOLE: [(&str, &str); 4] = [
     ("SELECT what, at FROM mark WHERE what = 'forgotten'", "INSERT OR IGNORE INTO mark (what, at) VALUES (?1, ?2)"),
 ];
 
+/// What is taken over from one that is damaged, besides: refusals, whole or else without what was said with them, so that
+/// a text that cannot be read any more lets no tool run.
+const WHERE_DAMAGED: [(&str, &str); 2] = [
+    (
+        "SELECT tool, grants, form, by, at FROM approval WHERE granted = 0",
+        "INSERT OR IGNORE INTO approval (tool, grants, form, granted, by, at) SELECT ?1, ?2, ?3, 0, ?4, ?5 \
+         WHERE length(?1) = 32 AND length(?2) = 32 AND json_valid(?3) AND ?5 BETWEEN 0 AND 253402207200000",
+    ),
+    (
+        "SELECT tool, grants FROM approval WHERE granted = 0",
+        "INSERT OR IGNORE INTO approval (tool, grants, form, granted, by, at) SELECT ?1, ?2, 'null', 0, 'repair', 0 \
+         WHERE length(?1) = 32 AND NOT EXISTS (SELECT 1 FROM approval WHERE tool = ?1 AND granted = 0)",
+    ),
+];
+
 /// Whether an index can be trusted with what only it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Old {
@@ -117,7 +132,9 @@ pub(crate) fn index(directory: &Directory, objects: &Objects, old: Old, health: 
     let versions = made?;
     let mended = match old {
         Old::Whole => format!("the index was made anew from {versions} versions"),
-        Old::Damaged => format!("the index was made anew from {versions} versions, without approvals"),
+        Old::Damaged => {
+            format!("the index was made anew from {versions} versions, without approvals (refusals are kept)")
+        }
     };
     health.problems.iter_mut().filter(|problem| problem.mended.is_none() && problem.of_index).for_each(|problem| {
         problem.mended = Some(mended.clone());
@@ -150,9 +167,9 @@ fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<usize, Fau
         versions += 1;
     }
     if let Some(old_index) = &old_index {
-        let besides = if old == Old::Whole { &WHERE_WHOLE[..] } else { &[] };
-        for (from, to) in TAKEN_OVER.iter().chain(besides) {
-            match take_over(old_index, from, &transaction, to) {
+        let besides = if old == Old::Whole { &WHERE_WHOLE[..] } else { &WHERE_DAMAGED[..] };
+        for columns in TAKEN_OVER.iter().chain(besides) {
+            match take_over(old_index, old, &transaction, columns) {
                 // A disk that fails is no reason to forget what people said.
                 Err(error) if old == Old::Whole || is_read_error(&error) => return Err(error.into()),
                 // What cannot be read is what was lost; the rest is not.
@@ -321,8 +338,8 @@ fn in_order(mut steps: Vec<(Hash, Version)>) -> Vec<(Hash, Version)> {
     order.into_iter().filter_map(|at| steps[at].take()).collect()
 }
 
-/// Copies rows, as far as they can be read.
-fn take_over(old: &Connection, from: &str, new: &Connection, to: &str) -> rusqlite::Result<()> {
+/// Copies rows, as far as they can be read. Of an index that is damaged, a row with a text that is none is left out.
+fn take_over(old: &Connection, whether: Old, new: &Connection, (from, to): &(&str, &str)) -> rusqlite::Result<()> {
     let mut reading = old.prepare(from)?;
     let columns = reading.column_count();
     let mut writing = new.prepare(to)?;
@@ -331,7 +348,10 @@ fn take_over(old: &Connection, from: &str, new: &Connection, to: &str) -> rusqli
         (0..columns).map(|column| row.get(column)).collect::<rusqlite::Result<Vec<rusqlite::types::Value>>>()
     };
     while let Some(row) = rows.next()? {
-        let values = values(row)?;
+        let values = match values(row) {
+            Err(rusqlite::Error::FromSqlConversionFailure(..)) if whether == Old::Damaged => continue,
+            values => values?,
+        };
         // A row that the new tables refuse is damage.
         let _ = writing.execute(params_from_iter(values));
     }

@@ -106,7 +106,8 @@ impl Schema {
     ///   What is in a list or an object can be said as JSON Schema does it: by `items` and `properties`.
     /// - It is a JSON Schema where `$schema` or `type` is a text, or where `properties` is an object with no text under
     ///   `type`. In the short form everything is an object with a text under `type`, so the two are never mistaken,
-    ///   whatever the parameters are called. The draft is 2020-12 unless `$schema` names another; formats are checked.
+    ///   whatever the parameters are called. The draft is 2020-12 unless `$schema` names another; formats are checked, international names
+    ///   (`idn-hostname`, `idn-email`) by IDNA (UTS #46, RFC 5890 to 5893).
     ///
     /// Where parameters are declared, others are refused. A JSON Schema allows them by `additionalProperties`, or by
     /// saying what they are (`patternProperties`, `$ref`, `allOf` and the like).

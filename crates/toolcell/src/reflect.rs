@@ -7,7 +7,7 @@ mod schema;
 mod text;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Number, Value};
+use serde_json::Number;
 use toolcell_reflection::{Decision, Known, Occasion, Operation, Proposal, Soundness, Thresholds, propose, reflect};
 use toolcell_store::audit::{Action, Attempt, Failure};
 use toolcell_store::{Entry, Fault, FindError, ToolRef};
@@ -33,8 +33,8 @@ pub struct ReflectOnTask {
     /// How often it failed: 0 where nothing is said.
     #[schemars(with = "Option<u64>")]
     pub failed_attempts: Option<Number>,
-    /// What was done before, the oldest first: `{ name, arguments, outcome?, duration_ms?, tokens? }`.
-    #[schemars(with = "Vec<serde_json::Map<String, Value>>")]
+    /// What was done before, the oldest first: `{ name, arguments, outcome?, duration_ms?, tokens? }`, or a line of text each.
+    #[schemars(with = "Vec<schema::Done>")]
     pub history: Vec<Operation>,
 }
 
@@ -108,7 +108,7 @@ impl ReflectError {
         match self {
             Self::Request(_) => {
                 "`task_description` and `last_tool_result` are texts, `failed_attempts` is a whole number, and `history` a \
-                 list of {\"name\", \"arguments\", \"outcome\"}"
+                 list of {\"name\", \"arguments\", \"outcome\"} or of texts"
             }
             Self::Fault(fault) => fault.hint(),
         }

@@ -3,10 +3,11 @@
 use swc_atoms::Atom;
 use swc_common::{Span, Spanned};
 use swc_ecma_ast::{
-    AssignExpr, AssignTarget, AutoAccessor, BinExpr, BinaryOp, CallExpr, Callee, ExportDecl, Expr, ExprOrSpread, Ident,
-    ImportDecl, Key, MemberExpr, MemberProp, MetaPropExpr, MetaPropKind, NewExpr, OptCall, OptChainBase, Regex,
-    SimpleAssignTarget, Str, TaggedTpl, TplElement, TsEnumMember, TsInterfaceDecl, TsModuleRef, TsTypeAliasDecl,
-    TsTypeAnn, TsTypeParamDecl, TsTypeParamInstantiation, UnaryExpr, UnaryOp, UpdateExpr, VarDeclarator,
+    AssignExpr, AssignPatProp, AssignTarget, AutoAccessor, BinExpr, BinaryOp, CallExpr, Callee, ExportAll, ExportDecl,
+    ExportSpecifier, Expr, ExprOrSpread, Ident, ImportDecl, Key, MemberExpr, MemberProp, MetaPropExpr, MetaPropKind,
+    ModuleExportName, NamedExport, NewExpr, OptCall, OptChainBase, Pat, Regex, SimpleAssignTarget, Str, TaggedTpl,
+    TplElement, TsEnumMember, TsInterfaceDecl, TsModuleRef, TsTypeAliasDecl, TsTypeAnn, TsTypeParamDecl,
+    TsTypeParamInstantiation, UnaryExpr, UnaryOp, UpdateExpr, VarDeclarator,
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
@@ -14,7 +15,7 @@ use super::direct::direct;
 use super::{Assembled, Call, Facts, Role, Text, Use, Write, prefix};
 use crate::imports::{Fate, Imports};
 use crate::names::{Names, bare, entity};
-use crate::value::{Root, Value};
+use crate::value::{Key, Path, Root, Value};
 
 pub(super) struct Walk<'a> {
     names: &'a Names<'a>,
@@ -47,7 +48,11 @@ impl<'a> Walk<'a> {
 
 impl Walk<'_> {
     fn note(&mut self, expr: &Expr, span: Span) {
-        if let Value::Thing(thing) = self.names.value(expr)
+        self.note_value(self.names.value(expr), span);
+    }
+
+    fn note_value(&mut self, value: Value, span: Span) {
+        if let Value::Thing(thing) = value
             && !(thing.path.is_empty() && matches!(thing.root, Root::Literal(_) | Root::Somewhere | Root::Params))
         {
             let used = Use { thing, role: self.role, span };
@@ -110,6 +115,37 @@ impl Walk<'_> {
             }
         }
         self.facts.calls.push(call);
+    }
+
+    /// Whether a call does nothing but take a member of something.
+    fn takes_member(&self, call: &CallExpr) -> bool {
+        let Callee::Expr(callee) = &call.callee else { return false };
+        self.names.value(callee).as_thing().is_some_and(|thing| {
+            thing.root == Root::Global && matches!(thing.names().as_deref(), Some(["Reflect", "get"]))
+        })
+    }
+
+    /// A member that is written to.
+    fn write(&mut self, member: &MemberExpr, span: Span) {
+        let target = self.names.value(&member.obj).member(&self.names.key(&member.prop));
+        self.facts.writes.push(Write { target, span });
+    }
+
+    /// A name that is written to: a global, if the source does not declare it.
+    fn write_name(&mut self, ident: &Ident, span: Span) {
+        if self.names.is_free(ident) {
+            self.facts.writes.push(Write { target: Value::global(&ident.sym), span });
+        }
+    }
+
+    /// What is exported from another module is loaded, and handed on: of `None`, all of it.
+    fn reexported(&mut self, module: &Str, name: Option<&ModuleExportName>, span: Span) {
+        let name = name.map(|name| match name {
+            ModuleExportName::Ident(name) => name.sym.clone(),
+            ModuleExportName::Str(name) => name.value.to_atom_lossy().into_owned(),
+        });
+        let path = name.filter(|name| *name != "default").map(Key::Name).into_iter().collect::<Path>();
+        self.note_value(Value::module(&module.value.to_string_lossy(), path), span);
     }
 
     fn children_of_call(&mut self, callee: &Expr, args: &[ExprOrSpread]) {
@@ -183,6 +219,11 @@ impl Visit for Walk<'_> {
                     let (text, span) = (text.into(), expr.span());
                     self.facts.texts.push(Text { value: text, raw: Atom::default(), name: self.name.clone(), span });
                 }
+                if let Expr::Call(call) = expr
+                    && self.takes_member(call)
+                {
+                    self.note(expr, call.span);
+                }
                 let role = std::mem::replace(&mut self.role, Role::Plain);
                 expr.visit_children_with(self);
                 self.role = role;
@@ -252,15 +293,12 @@ impl Visit for Walk<'_> {
         match &assign.left {
             AssignTarget::Simple(SimpleAssignTarget::Member(member)) => {
                 name = self.names.key(&member.prop).string().map(Atom::from);
-                let target = self.names.value(&member.obj).member(&self.names.key(&member.prop));
-                self.facts.writes.push(Write { target, span: assign.span });
+                self.write(member, assign.span);
                 member.visit_children_with(self);
             }
             AssignTarget::Simple(SimpleAssignTarget::Ident(ident)) => {
                 name = Some(ident.sym.clone());
-                if self.names.is_free(ident) {
-                    self.facts.writes.push(Write { target: Value::global(&ident.sym), span: assign.span });
-                }
+                self.write_name(ident, assign.span);
             }
             left => left.visit_with(self),
         }
@@ -268,11 +306,58 @@ impl Visit for Walk<'_> {
     }
 
     fn visit_update_expr(&mut self, update: &UpdateExpr) {
-        if let Expr::Member(member) = bare(&update.arg) {
-            let target = self.names.value(&member.obj).member(&self.names.key(&member.prop));
-            self.facts.writes.push(Write { target, span: update.span });
+        match bare(&update.arg) {
+            Expr::Member(member) => self.write(member, update.span),
+            Expr::Ident(ident) => self.write_name(ident, update.span),
+            _ => {}
         }
         update.visit_children_with(self);
+    }
+
+    /// A pattern: of an assignment, its parts are written to. The names that a declaration makes are not free.
+    fn visit_pat(&mut self, pat: &Pat) {
+        match pat {
+            Pat::Expr(expr) => {
+                if let Expr::Member(member) = bare(expr) {
+                    self.write(member, member.span);
+                }
+            }
+            Pat::Ident(ident) => self.write_name(ident, ident.span),
+            _ => {}
+        }
+        pat.visit_children_with(self);
+    }
+
+    fn visit_assign_pat_prop(&mut self, prop: &AssignPatProp) {
+        self.write_name(&prop.key, prop.span);
+        prop.visit_children_with(self);
+    }
+
+    fn visit_named_export(&mut self, export: &NamedExport) {
+        let is_type =
+            |specifier: &ExportSpecifier| matches!(specifier, ExportSpecifier::Named(named) if named.is_type_only);
+        if let Some(module) = &export.src
+            && !export.type_only
+            && (export.specifiers.is_empty() || !export.specifiers.iter().all(is_type))
+        {
+            self.facts.modules.push((module.value.to_string_lossy().into_owned(), export.span));
+            for specifier in export.specifiers.iter().filter(|specifier| !is_type(specifier)) {
+                match specifier {
+                    ExportSpecifier::Named(named) => self.reexported(module, Some(&named.orig), named.span),
+                    ExportSpecifier::Namespace(all) => self.reexported(module, None, all.span),
+                    ExportSpecifier::Default(default) => self.reexported(module, None, default.exported.span),
+                }
+            }
+        }
+        export.visit_children_with(self);
+    }
+
+    fn visit_export_all(&mut self, export: &ExportAll) {
+        if !export.type_only {
+            self.facts.modules.push((export.src.value.to_string_lossy().into_owned(), export.span));
+            self.reexported(&export.src, None, export.span);
+        }
+        export.visit_children_with(self);
     }
 
     fn visit_var_declarator(&mut self, declarator: &VarDeclarator) {
@@ -424,7 +509,7 @@ impl Visit for Taken {
         self.0.push(ident.id.clone());
     }
 
-    fn visit_assign_pat_prop(&mut self, prop: &swc_ecma_ast::AssignPatProp) {
+    fn visit_assign_pat_prop(&mut self, prop: &AssignPatProp) {
         self.0.push(prop.key.id.clone());
     }
 

@@ -134,6 +134,8 @@ impl<'a> Names<'a> {
     fn property(&self, known: &Known, name: &str, this: &Value) -> Option<Value> {
         match known {
             Known::Object(number) => self.of_object(self.objects.get(*number as usize)?, name, this),
+            // What the prototype of a class has, its objects have.
+            Known::Class(class) if name == "prototype" => Some(Value::known(Literal::Object, Known::Instance(*class))),
             Known::Class(class) => self.of_class(*class, name, true, this),
             Known::Instance(class) => self.of_class(*class, name, false, this),
             Known::Made(made) => {

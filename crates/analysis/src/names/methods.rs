@@ -198,6 +198,9 @@ impl Names<'_> {
                 Some(Value::made(props))
             }
             (["Reflect", "get"], [object, key, ..]) => Some(self.get(object, key)),
+            (["Object" | "Reflect", "getOwnPropertyDescriptor"], [object, key, ..]) => {
+                Some(Value::made(vec![("value".into(), self.get(object, key))]))
+            }
             (["Reflect", "apply"], [function, this, Value::List(list)]) => {
                 let Some(Known::Function(function)) = function.as_known() else { return None };
                 Some(self.call(*function, Some(this), list))

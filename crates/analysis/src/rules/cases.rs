@@ -2,9 +2,14 @@
 //!
 //! Each is one table of two lists. A form that a rule does not know yet belongs here first.
 
+mod blocking;
+mod built_ins;
 mod data_exfiltration;
+mod engine_modules;
+mod function_constructor;
 mod obfuscation;
 mod prototype_pollution;
+mod reexports;
 mod sensitive_data;
 
 use toolcell_tool::Language;

@@ -1,6 +1,8 @@
 //! `environment-access`: what surrounds the process.
 
+use super::quickjs::{self, Reach};
 use super::{Findings, Rule, Source, shown};
+use crate::facts::Role;
 use crate::finding::{RuleId, Severity};
 
 pub(super) const RULE: Rule = Rule {
@@ -36,7 +38,8 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         }
     }
     for used in &source.facts.uses {
-        if matches!(used.thing.module(), Some("os" | "dotenv")) {
+        let of_engine = quickjs::reach(&used.thing) == Some(Reach::Environment) && used.role != Role::AskedAbout;
+        if of_engine || matches!(used.thing.module(), Some("os" | "dotenv")) {
             let message = format!("reads what surrounds the process: `{}`", shown(used));
             findings.add(Severity::High, used.span, message, SUGGESTION);
         }

@@ -1,6 +1,8 @@
 //! `eval-usage`: running text as code. What was analysed would no longer be what runs.
 
+use super::quickjs::{self, Reach};
 use super::{Findings, Rule, Source, shown};
+use crate::facts::{Role, Use};
 use crate::finding::{RuleId, Severity};
 use crate::value::{Key, Literal, Root, Thing, Value};
 
@@ -21,8 +23,7 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         }
     }
     for used in source.facts.globals(&["Function"]) {
-        // `Function.prototype.call` is no code; `Function`, `Function.bind` and what is done with them may be.
-        if used.thing.path.get(1).and_then(Key::name) != Some("prototype") || is_function_constructor(&used.thing) {
+        if !is_harmless_member_of_function(used) {
             critical(used.span, "makes a function of text: `Function`".to_owned());
         }
     }
@@ -30,7 +31,8 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         if is_function_constructor(&used.thing) {
             critical(used.span, format!("reaches the constructor of functions: `{}`", shown(used)));
         }
-        if used.thing.module() == Some("vm") {
+        let of_engine = quickjs::reach(&used.thing) == Some(Reach::Code) && used.role != Role::AskedAbout;
+        if of_engine || used.thing.module() == Some("vm") {
             critical(used.span, format!("runs text as code: `{}`", shown(used)));
         }
     }
@@ -82,6 +84,21 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     }
 }
 
+/// Whether this is a member of `Function` that compiles nothing.
+///
+/// `Function.call` is `Function.prototype.call`: called as a member, it runs `Function` itself. Anything else that is done
+/// with it, such as `Function.call.bind(f)`, needs a function, and `Function` given as that is a use of its own.
+fn is_harmless_member_of_function(used: &Use) -> bool {
+    match used.thing.path.as_slice() {
+        [_, Key::Name(member)] if matches!(&**member, "call" | "apply" | "bind") => used.role != Role::Called,
+        [_, Key::Name(member), ..] => {
+            matches!(&**member, "call" | "apply" | "bind" | "toString" | "name" | "length" | "prototype")
+                && !is_function_constructor(&used.thing)
+        }
+        _ => false,
+    }
+}
+
 /// Whether this is what the caller gives as code.
 fn is_code(value: &Value) -> bool {
     value.as_thing().is_some_and(|thing| {
@@ -120,9 +137,22 @@ pub(super) fn is_function_constructor(thing: &Thing) -> bool {
         // The constructor of a method of a literal.
         Root::Literal(Literal::Other) => before.len() == 1,
         Root::Literal(Literal::Object) => before.len() == 1 && is_builtin_method(before[0]),
-        // The constructor of a function of the language: `Math.max.constructor`, `parseInt.constructor`.
-        Root::Global => !before.is_empty() && !names.contains(&"prototype"),
+        Root::Global => is_constructor_of_global_function(&names),
         _ => before.last().is_some_and(|name| is_builtin_method(name)),
+    }
+}
+
+/// Whether this is the constructor of a function of the language: `Math.max.constructor`, `[].map.constructor`. The
+/// constructor of a prototype is the class itself: `Array.prototype.constructor` is `Array`, and
+/// `Function.prototype.constructor` makes functions.
+fn is_constructor_of_global_function(names: &[&str]) -> bool {
+    let object = names.split(|name| *name == "constructor").next().unwrap_or_default();
+    match object.iter().copied().filter(|name| *name != "__proto__").collect::<Vec<_>>().as_slice() {
+        [] => false,
+        [class, .., "prototype"] => {
+            matches!(*class, "Function" | "AsyncFunction" | "GeneratorFunction" | "AsyncGeneratorFunction")
+        }
+        _ => true,
     }
 }
 

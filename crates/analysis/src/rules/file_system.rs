@@ -1,7 +1,8 @@
 //! `file-system-delete`, `file-system-write`, `file-system-read`: files, by any road to the file system.
 
+use super::quickjs::{self, Reach};
 use super::{Findings, Rule, Source, shown};
-use crate::facts::{Call, Role};
+use crate::facts::{Call, Role, Use};
 use crate::finding::{RuleId, Severity};
 use crate::value::{Root, Value};
 
@@ -55,6 +56,9 @@ const OF_ONE_USE: [(&str, Access); 12] = [
 
 fn check(source: &Source<'_>, findings: &mut Findings<'_>, access: Access) {
     for used in source.facts.uses.iter().chain(&source.facts.results) {
+        if used.role != Role::AskedAbout {
+            found_in_engine(used, findings, access);
+        }
         let of_module = used.thing.module().is_some_and(|module| MODULES.contains(&module));
         let of_global = matches!(used.thing.root, Root::Global)
             && (used.thing.is_global_below(&["fs"])
@@ -95,6 +99,25 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>, access: Access) {
     }
 }
 
+/// The files of QuickJS (`std`, `os`), and the streams of Javy, which runs QuickJS in WebAssembly.
+fn found_in_engine(used: &Use, findings: &mut Findings<'_>, access: Access) {
+    let thing = &used.thing;
+    let javy = thing.is_global_below(&["Javy"]);
+    let whole = quickjs::is_whole(thing) || (javy && !matches!(thing.path.as_slice(), [_, _, _, ..]));
+    let found = match quickjs::reach(thing) {
+        // Where such a thing goes as a whole, only running tells.
+        _ if whole && used.role != Role::Named => Some(Access::Read),
+        Some(Reach::Read) => Some(Access::Read),
+        Some(Reach::Write) => Some(Access::Write),
+        Some(Reach::Delete) => Some(Access::Delete),
+        _ if javy => thing.last().and_then(kind).map(|(access, _)| access),
+        _ => None,
+    };
+    if found == Some(access) {
+        findings.add(access.severity(), used.span, format!("{}: `{}`", access.what(), shown(used)), SUGGESTION);
+    }
+}
+
 impl Access {
     fn severity(self) -> Severity {
         match self {
@@ -117,7 +140,8 @@ impl Access {
 fn opens_to_write(call: &Call) -> bool {
     let Some(thing) = call.callee.as_thing() else { return false };
     let opens = matches!(thing.last(), Some("open" | "openSync"))
-        && thing.module().is_some_and(|module| MODULES.contains(&module));
+        && (thing.module().is_some_and(|module| MODULES.contains(&module))
+            || quickjs::reach(thing) == Some(Reach::Read));
     opens && call.args.get(1).and_then(Value::as_text).is_some_and(|flags| flags.contains(['w', 'a', '+']))
 }
 
@@ -130,13 +154,15 @@ fn kind(name: &str) -> Option<(Access, Severity)> {
         }
         "writeFile" | "appendFile" | "createWriteStream" | "rename" | "copyFile" | "cp" | "write" | "writev"
         | "symlink" | "link" | "chmod" | "chown" | "lchown" | "fchmod" | "utimes" | "outputFile" | "outputJson"
-        | "writer" | "createFile" | "move" | "copy" | "writeTextFile" | "writeJson" | "create" => {
+        | "writer" | "createFile" | "move" | "copy" | "writeTextFile" | "writeJson" | "create" | "toStdout" => {
             (Access::Write, Severity::High)
         }
         "mkdir" | "mkdtemp" | "ensureDir" | "makeTempDir" | "makeTempFile" => (Access::Write, Severity::Medium),
         "readFile" | "createReadStream" | "readdir" | "stat" | "lstat" | "open" | "opendir" | "access" | "exists"
         | "readlink" | "realpath" | "watch" | "watchFile" | "read" | "readTextFile" | "readDir" | "file"
-        | "readJson" | "glob" | "readLines" | "openAsBlob" | "readv" | "statfs" => (Access::Read, Severity::Medium),
+        | "readJson" | "glob" | "readLines" | "openAsBlob" | "readv" | "statfs" | "fromStdin" => {
+            (Access::Read, Severity::Medium)
+        }
         _ => return None,
     })
 }

@@ -1,6 +1,8 @@
 //! `network-access`: talking to other machines.
 
+use super::quickjs::{self, Reach};
 use super::{Findings, Rule, Source, shown};
+use crate::facts::Role;
 use crate::finding::{RuleId, Severity};
 
 pub(super) const RULE: Rule =
@@ -115,7 +117,8 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         }
     }
     for used in &source.facts.uses {
-        if used.thing.module().is_some_and(is_network) {
+        let of_engine = quickjs::reach(&used.thing) == Some(Reach::Network) && used.role != Role::AskedAbout;
+        if of_engine || used.thing.module().is_some_and(is_network) {
             findings.add(Severity::High, used.span, format!("reaches the network: `{}`", shown(used)), SUGGESTION);
         }
     }

@@ -1,6 +1,8 @@
 //! `process-spawn`: starting other programs.
 
+use super::quickjs::{self, Reach};
 use super::{Findings, Rule, Source, shown};
+use crate::facts::Role;
 use crate::finding::{RuleId, Severity};
 
 pub(super) const RULE: Rule =
@@ -36,7 +38,8 @@ const GLOBALS: [&[&str]; 8] = [
 
 fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     for used in &source.facts.uses {
-        if used.thing.module().is_some_and(|module| MODULES.contains(&module)) {
+        let of_engine = quickjs::reach(&used.thing) == Some(Reach::Process) && used.role != Role::AskedAbout;
+        if of_engine || used.thing.module().is_some_and(|module| MODULES.contains(&module)) {
             let message = format!("starts other programs: `{}`", shown(used));
             findings.add(Severity::Critical, used.span, message, SUGGESTION);
         }

@@ -1,6 +1,7 @@
 //! `prototype-pollution`: writes that reach the objects behind all others.
 //!
-//! Either the path that is written names the prototype, or a key from outside may lead there (`keys`).
+//! Either the path that is written names the prototype, or a key from outside may lead there (`keys`). Built-ins
+//! themselves are shared as well: whoever calls `JSON.stringify` gets what was written there.
 
 mod guards;
 mod keys;
@@ -19,13 +20,111 @@ pub(super) const RULE: Rule = Rule {
 const SUGGESTION: &str =
     "skip the keys `__proto__`, `constructor` and `prototype`, or collect into a Map or `Object.create(null)`";
 
+const OWN: &str =
+    "write a function of your own and call it: a built-in that is replaced changes for all code that runs after it";
+
+/// Functions, classes and namespaces that the language or the host provides.
+const BUILT_INS: [&str; 90] = [
+    "AbortController",
+    "AbortSignal",
+    "AggregateError",
+    "Array",
+    "ArrayBuffer",
+    "AsyncDisposableStack",
+    "Atomics",
+    "BigInt",
+    "BigInt64Array",
+    "BigUint64Array",
+    "Blob",
+    "Boolean",
+    "Buffer",
+    "DOMException",
+    "DataView",
+    "Date",
+    "DisposableStack",
+    "Error",
+    "EvalError",
+    "Event",
+    "EventTarget",
+    "FinalizationRegistry",
+    "Float16Array",
+    "Float32Array",
+    "Float64Array",
+    "FormData",
+    "Function",
+    "Headers",
+    "Int16Array",
+    "Int32Array",
+    "Int8Array",
+    "InternalError",
+    "Intl",
+    "Iterator",
+    "JSON",
+    "Map",
+    "Math",
+    "Number",
+    "Object",
+    "Promise",
+    "Proxy",
+    "RangeError",
+    "ReadableStream",
+    "ReferenceError",
+    "Reflect",
+    "RegExp",
+    "Request",
+    "Response",
+    "Set",
+    "SharedArrayBuffer",
+    "String",
+    "SuppressedError",
+    "Symbol",
+    "SyntaxError",
+    "Temporal",
+    "TextDecoder",
+    "TextEncoder",
+    "TypeError",
+    "URIError",
+    "URL",
+    "URLSearchParams",
+    "Uint16Array",
+    "Uint32Array",
+    "Uint8Array",
+    "Uint8ClampedArray",
+    "WeakMap",
+    "WeakRef",
+    "WeakSet",
+    "atob",
+    "btoa",
+    "clearInterval",
+    "clearTimeout",
+    "console",
+    "crypto",
+    "decodeURI",
+    "decodeURIComponent",
+    "encodeURI",
+    "encodeURIComponent",
+    "escape",
+    "fetch",
+    "isFinite",
+    "isNaN",
+    "parseFloat",
+    "parseInt",
+    "performance",
+    "queueMicrotask",
+    "setInterval",
+    "setTimeout",
+    "structuredClone",
+    "unescape",
+];
+
 fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     for write in &source.facts.writes {
-        if let Some(thing) = write.target.as_thing()
-            && reaches_prototype(thing)
-        {
+        let Some(thing) = write.target.as_thing() else { continue };
+        if reaches_prototype(thing) {
             let message = format!("writes to a prototype that others share: `{}`", thing.shown());
             findings.add(Severity::High, write.span, message, SUGGESTION);
+        } else if is_built_in(thing) {
+            findings.add(Severity::Medium, write.span, format!("replaces a built-in: `{}`", thing.shown()), OWN);
         }
     }
     for call in &source.facts.calls {
@@ -45,6 +144,8 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
         if writes && (shared || through_key) || own && (of_shared() || through_first(&call.args)) {
             let message = format!("writes to a prototype that others share: `{}`", thing.shown());
             findings.add(Severity::High, call.span, message, SUGGESTION);
+        } else if writes && let Some(built_in) = built_in_written(&call.args) {
+            findings.add(Severity::Medium, call.span, format!("replaces a built-in: `{built_in}`"), OWN);
         } else if own {
             let message = format!("defines an accessor the old way: `{}`", thing.shown());
             findings.add(Severity::High, call.span, message, "write `get name() { … }` in the object");
@@ -66,6 +167,23 @@ fn reaches_prototype(thing: &Thing) -> bool {
         return true;
     }
     is_shared(&thing.root, object)
+}
+
+/// Whether this is a built-in, or a member of one. How long and of what kind stack traces are is a setting, not a function.
+fn is_built_in(thing: &Thing) -> bool {
+    let name = thing.path.first().and_then(Key::name);
+    let is_setting = thing.is_global_below_any(&[&["Error", "stackTraceLimit"], &["Error", "prepareStackTrace"]]);
+    thing.root == Root::Global && name.is_some_and(|name| BUILT_INS.contains(&name)) && !is_setting
+}
+
+/// The built-in that `Object.assign(Math, …)` and `Object.defineProperty(globalThis, "parseInt", …)` write to.
+fn built_in_written(args: &[Value]) -> Option<String> {
+    let object = args.first()?;
+    let target = match args.get(1) {
+        Some(key) if object.as_thing()?.path.is_empty() => object.member(key),
+        _ => object.clone(),
+    };
+    target.as_thing().filter(|thing| is_built_in(thing)).map(Thing::shown)
 }
 
 /// Whether an object is a prototype that others share.

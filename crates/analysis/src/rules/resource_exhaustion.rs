@@ -1,6 +1,7 @@
 //! `resource-exhaustion`: more memory or time than any tool needs, written into the source.
 //!
 //! Sizes are worked out bottom up ([`size`]), rounds of loops likewise, and what doubles in a loop counts by its rounds.
+//! Loops that only wait are found by what ends them ([`waiting`]).
 //!
 //! Invariant: what comes from the caller counts as one; only what the source itself fixes is too much.
 
@@ -10,6 +11,7 @@ mod size;
 #[cfg(test)]
 mod tests;
 mod visit;
+mod waiting;
 
 use rustc_hash::FxHashSet;
 use swc_common::Span;
@@ -17,8 +19,10 @@ use swc_ecma_ast::{BinaryOp, Callee, Expr, ExprOrSpread, Id, Lit};
 use swc_ecma_visit::VisitWith;
 
 use super::functions;
+use super::quickjs::{self, Reach};
 use super::uses::{Kind, Range, Uses};
-use super::{Findings, Rule, Source, unbounded_operation};
+use super::{Findings, Rule, Source, shown, unbounded_operation};
+use crate::facts::Role;
 use crate::finding::{RuleId, Severity};
 use crate::names::{Names, bare};
 use crate::value::{Literal, Root, Value};
@@ -34,6 +38,10 @@ pub(super) const RULE: Rule = Rule {
 };
 
 const SUGGESTION: &str = "work in pieces of a size that the input needs; a call has 64 MiB unless it is given more";
+const WAIT: &str = "await a timer: `await sleep(ms)` or `await new Promise((done) => setTimeout(done, ms))`";
+
+/// Functions that stop the only thread.
+const BLOCKING: [&[&str]; 2] = [&["Atomics", "wait"], &["Bun", "sleepSync"]];
 
 /// Bytes that fit into no cell, and members of a list, and letters.
 const BYTES: f64 = 5e7;
@@ -87,6 +95,15 @@ fn check(source: &Source<'_>, findings: &mut Findings<'_>) {
     }
     for (span, message) in walk.found {
         findings.add(Severity::Medium, span, message, SUGGESTION);
+    }
+    for (span, message) in waiting::loops(source.program, source.names, source.uses()) {
+        findings.add(Severity::Medium, span, message.to_owned(), WAIT);
+    }
+    let globals = BLOCKING.iter().flat_map(|path| source.facts.globals(path));
+    let of_engine = source.facts.uses.iter().filter(|used| quickjs::reach(&used.thing) == Some(Reach::Sleep));
+    for used in globals.chain(of_engine).filter(|used| used.role != Role::AskedAbout) {
+        let message = format!("blocks the thread that everything runs on: `{}`", shown(used));
+        findings.add(Severity::Medium, used.span, message, WAIT);
     }
 }
 

@@ -14,7 +14,7 @@ use swc_ecma_ast::{Expr, Id, Program};
 use swc_ecma_visit::VisitWith;
 
 use crate::names::{Names, bare};
-pub(super) use kinds::{Kind, Range, Use, harmless_method, own_key};
+pub(super) use kinds::{Kind, Range, Use, harmless_method, own_key, plain_method};
 
 /// Every use of every name.
 pub(super) struct Uses {

@@ -51,6 +51,27 @@ pub(super) const LINKS: &[&str] = &[
     "毎",
 ];
 
+/// Persons and firms whose trade a work may be: 変換を請け負う会社.
+pub(super) const TRADES: &[&str] = &[
+    "会社",
+    "業者",
+    "企業",
+    "人",
+    "者",
+    "職人",
+    "先生",
+    "専門家",
+    "担当",
+    "メーカー",
+    "事務所",
+    "代理店",
+    "工房",
+    "スタジオ",
+    "店",
+    "部署",
+    "チーム",
+];
+
 /// Figures whose names are nouns as often as verbs.
 pub(super) const FIGURES: &[&str] = &[
     "平均",

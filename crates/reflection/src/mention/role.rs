@@ -2,11 +2,14 @@
 //!
 //! Invariant: only the words around a mention decide, by the grammar of the text's language.
 
-use super::around::{AGENTS, FIGURES, LINKS, PROCESS, THINGS, VERB_ENDS};
+use super::around::{AGENTS, FIGURES, LINKS, PROCESS, THINGS, TRADES, VERB_ENDS};
 use super::{Role, Scene};
 use crate::lexicon::{Hit, Inflection, Sense};
 use crate::reading::Tongue;
 use crate::trigger::Trigger;
+
+/// How many words are looked at for the person or firm whose trade the work is.
+const TRADE_WORDS: usize = 6;
 
 impl Scene<'_> {
     /// How a hit is said.
@@ -191,6 +194,19 @@ impl Scene<'_> {
             return Role::Noun;
         }
         Role::Asked
+    }
+
+    /// Whether the work is the trade of a person or a firm: 変換を請け負う会社.
+    pub(super) fn is_trade(&self, hit: Hit) -> bool {
+        let part = self.part(hit);
+        let behind = self.reading.tokens()[hit.behind..].iter().take(TRADE_WORDS);
+        let words: Vec<&str> =
+            behind.take_while(|token| token.part == part).map(|token| self.reading.word(token)).collect();
+        matches!(hit.sense, Sense::Act(_))
+            && words.first() == Some(&"を")
+            && words.windows(2).skip(1).any(|pair| {
+                VERB_ENDS.iter().any(|end| pair[0].ends_with(end)) && TRADES.iter().any(|who| pair[1].starts_with(who))
+            })
     }
 
     /// Whether somebody else does it, or something that is named by it: 负责核对, 解析告警的软件.

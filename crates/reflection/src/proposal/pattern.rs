@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 
+use crate::line::understood;
 use crate::operation::{Operation, repeated};
 
 /// How many fields are taken over.
@@ -36,6 +37,7 @@ pub(super) struct Field {
 impl Pattern {
     pub(super) fn of(history: &[Operation]) -> Self {
         let Some(most) = repeated(history).into_iter().next() else { return Self::default() };
+        let history = understood(history);
         let same = || history.iter().filter(|it| it.name.trim() == most.name).take(OPERATIONS_LIMIT);
         let mut fields: Vec<(Field, usize)> = Vec::new();
         for (name, value) in same().filter_map(|it| it.arguments.as_object()).flatten() {

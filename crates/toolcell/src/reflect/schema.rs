@@ -6,6 +6,16 @@
 use schemars::JsonSchema;
 use serde_json::Value;
 
+/// One thing that was done before.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+pub(super) enum Done {
+    /// With its arguments.
+    Operation(serde_json::Map<String, Value>),
+    /// As a line of text: `grep TODO src/a.ts`.
+    Line(String),
+}
+
 /// One thing that speaks for a tool, or against it.
 #[derive(JsonSchema)]
 pub(super) struct Evidence {

@@ -156,7 +156,7 @@ pub(in super::super) fn harmless_method(name: &str) -> bool {
 }
 
 /// Those of them that call nobody back, whatever they are given.
-fn plain_method(name: &str) -> bool {
+pub(in super::super) fn plain_method(name: &str) -> bool {
     matches!(
         name,
         "slice"

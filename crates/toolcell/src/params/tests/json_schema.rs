@@ -52,6 +52,70 @@ fn a_json_schema_is_enforced_with_all_faults_at_once() {
 }
 
 #[test]
+fn international_host_names_and_addresses_are_checked() {
+    let accepts = |format: &str, text: &str| {
+        let schema = Schema::compile(&object(&json!({ "n": { "format": format } }))).unwrap();
+        schema.check_value(json!({ "n": text })).is_ok()
+    };
+    // RFC 5890 to 5893: labels, their lengths and hyphens, what letters may stand where, and directions.
+    for name in [
+        "例え.テスト",
+        "실례.테스트",
+        "bücher.example",
+        "xn--bcher-kva.example",
+        "faß.de",
+        "l\u{b7}l",
+        "ア\u{30fb}イ",
+        "\u{5d0}\u{5f3}\u{5d1}",
+        "α\u{375}β",
+        "क\u{94d}\u{200d}ष",
+        "host-name",
+        "1host",
+        "例\u{3002}テスト",
+    ] {
+        assert!(accepts("idn-hostname", name), "{name}");
+    }
+    for name in [
+        "",
+        ".",
+        "-x",
+        "x-",
+        "a..b",
+        "\u{302e}실례",
+        "실\u{302e}례",
+        "\u{300}a",
+        "a\u{b7}l",
+        "α\u{375}S",
+        "A\u{5f3}\u{5d1}",
+        "def\u{30fb}abc",
+        "ب\u{660}\u{6f0}",
+        "क\u{200d}ष",
+        "xn--X",
+        "XN--aa---o47jg78q",
+        "\u{640}",
+        "a b",
+        "例え/テスト",
+        &"例".repeat(64),
+        &"例え.".repeat(60),
+    ] {
+        assert!(!accepts("idn-hostname", name), "{name}");
+    }
+    for address in ["実例@例え.テスト", "joe@example.com", "joe@bücher.example"] {
+        assert!(accepts("idn-email", address), "{address}");
+    }
+    for address in ["2962", "実例", "a@-x.example", "a@실\u{302e}례.example", "a b@example.com", "@例え.テスト"]
+    {
+        assert!(!accepts("idn-email", address), "{address}");
+    }
+    assert!(!accepts("hostname", "例え.テスト") && !accepts("email", "実例@例え.テスト"));
+    fails(
+        &json!({ "n": { "format": "idn-hostname" } }),
+        r#"{"n":"-x"}"#,
+        "/n is \"-x\", which has not the format `idn-hostname`",
+    );
+}
+
+#[test]
 fn each_keyword_says_what_it_asks_for() {
     let n = |schema: Value| json!({ "n": schema });
     fails(&n(json!({ "exclusiveMinimum": 0 })), r#"{"n":0}"#, "/n is 0, it must be more than 0");
@@ -463,6 +527,17 @@ fn worst() -> Vec<(&'static str, Value, Value)> {
             "formats",
             object(&json!({ "a": { "format": "uri" }, "b": { "format": "email" }, "c": { "format": "hostname" } })),
             json!({ "a": format!("http://{text}"), "b": format!("{text}@x"), "c": text }),
+        ),
+        (
+            "international names",
+            object(&json!({
+                "a": { "format": "idn-hostname" }, "b": { "format": "idn-hostname" }, "c": { "format": "idn-email" },
+                "d": { "format": "idn-hostname" }, "e": { "format": "idn-hostname" }
+            })),
+            json!({
+                "a": "é".repeat(200_000), "b": "例.".repeat(100_000), "c": format!("a@{}", "xn--4ca.".repeat(50_000)),
+                "d": format!("xn--{}", "a".repeat(200_000)), "e": "\u{300}\u{323}".repeat(100_000)
+            }),
         ),
         (
             "names",
