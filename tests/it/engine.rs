@@ -46,6 +46,8 @@ fixtures! {
     iterator_helpers_can_be_chained: "iterator-helpers",
     a_long_text_is_escaped_for_a_pattern: "regexp-escape",
     for_await_waits_for_what_it_closes: "for-await-closing",
+    for_await_waits_for_what_it_closes_when_its_body_throws: "for-await-throwing",
+    big_integers_compare_with_numbers_by_value: "bigint-compare",
     from_async_makes_ordinary_elements: "array-from-async",
     handlers_of_a_disposable_stack_are_called_without_arguments: "disposable-stack-poisoned-then",
     disposable_stacks_dispose_in_order: "disposable-stacks",

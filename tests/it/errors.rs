@@ -69,14 +69,13 @@ fn an_error_at_the_top_level_is_the_tools_own() {
 #[test]
 fn stacks_show_the_authors_frames_and_no_others() {
     let error = thrown("function inner() { throw new Error('x') }\nfunction execute() {\n  [1].map(() => inner()) }");
-    // What is made by `new` on the first line is told one column too far to the right (docs/engine.md, "Left as they are").
     assert_eq!(
         error.stack,
-        "    at inner (tool.js:1:31)\n    at tool.js:3:17\n    at map (native)\n    at execute (tool.js:3:7)\n"
+        "    at inner (tool.js:1:30)\n    at tool.js:3:17\n    at map (native)\n    at execute (tool.js:3:7)\n"
     );
     let error = thrown("export default { execute() { new URL('nonsense') } }");
     assert!(!error.stack.contains("toolcell:"), "{}", error.stack);
-    assert_eq!(error.stack, "    at execute (tool.js:1:35)\n");
+    assert_eq!(error.stack, "    at execute (tool.js:1:34)\n");
 }
 
 #[test]

@@ -135,11 +135,9 @@ function traceOf(frames, first) {
   return text;
 }
 
-/** `LINE:COLUMN`, both counted from 1. The engine counts columns of the first line from 0, but for the first one. */
+/** `LINE:COLUMN`, both counted from 1. */
 function place(frame) {
-  const line = frame.getLineNumber();
-  const column = frame.getColumnNumber();
-  return line + ":" + (line === 1 && column > 1 ? column + 1 : column);
+  return frame.getLineNumber() + ":" + frame.getColumnNumber();
 }
 
 /** How many frames are constructors of the error's own classes: where it was made begins below them. */

@@ -6632,9 +6632,7 @@
   }
   __name(traceOf, "traceOf");
   function place(frame) {
-    const line = frame.getLineNumber();
-    const column = frame.getColumnNumber();
-    return line + ":" + (line === 1 && column > 1 ? column + 1 : column);
+    return frame.getLineNumber() + ":" + frame.getColumnNumber();
   }
   __name(place, "place");
   function constructorFrames(error, frames) {

@@ -4,7 +4,7 @@ use swc_atoms::Atom;
 use swc_common::{Span, Spanned};
 use swc_ecma_ast::{
     AssignExpr, AssignPatProp, AssignTarget, AutoAccessor, BinExpr, BinaryOp, CallExpr, Callee, ExportAll, ExportDecl,
-    ExportSpecifier, Expr, ExprOrSpread, Ident, ImportDecl, Key, MemberExpr, MemberProp, MetaPropExpr, MetaPropKind,
+    ExportSpecifier, Expr, ExprOrSpread, Ident, ImportDecl, MemberExpr, MemberProp, MetaPropExpr, MetaPropKind,
     ModuleExportName, NamedExport, NewExpr, OptCall, OptChainBase, Pat, Regex, SimpleAssignTarget, Str, TaggedTpl,
     TplElement, TsEnumMember, TsInterfaceDecl, TsModuleRef, TsTypeAliasDecl, TsTypeAnn, TsTypeParamDecl,
     TsTypeParamInstantiation, UnaryExpr, UnaryOp, UpdateExpr, VarDeclarator,
@@ -408,8 +408,8 @@ impl Visit for Walk<'_> {
         accessor.decorators.visit_with(self);
         accessor.key.visit_with(self);
         let name = match &accessor.key {
-            Key::Public(key) => key.as_ident().map(|name| name.sym.clone()),
-            Key::Private(name) => Some(name.name.clone()),
+            swc_ecma_ast::Key::Public(key) => key.as_ident().map(|name| name.sym.clone()),
+            swc_ecma_ast::Key::Private(name) => Some(name.name.clone()),
         };
         self.with_name(name, |walk| accessor.value.visit_with(walk));
     }
