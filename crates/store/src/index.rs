@@ -312,7 +312,7 @@ impl Writer {
             self.told = None;
             connect(&self.path, Source::Shared).map_err(Fault::from).map_err(Unwritten::nothing)?
         };
-        // Who waits here waits for somebody who did not queue.
+        // This wait is for a process that did not queue.
         if patience < wait::LOG {
             connection.busy_timeout(patience).map_err(Fault::from).map_err(Unwritten::nothing)?;
         }

@@ -98,8 +98,8 @@ const WHERE_WHOLE: [(&str, &str); 4] = [
     ("SELECT what, at FROM mark WHERE what = 'forgotten'", "INSERT OR IGNORE INTO mark (what, at) VALUES (?1, ?2)"),
 ];
 
-/// What is taken over from one that is damaged, besides: refusals, whole or else without what was said with them, so that
-/// a text that cannot be read any more lets no tool run.
+/// Rows that are also copied from a damaged index: refusals. Where the texts of a refusal cannot be read, it is copied without
+/// them, so that a damaged text lets no tool run.
 const WHERE_DAMAGED: [(&str, &str); 2] = [
     (
         "SELECT tool, grants, form, by, at FROM approval WHERE granted = 0",
@@ -338,7 +338,7 @@ fn in_order(mut steps: Vec<(Hash, Version)>) -> Vec<(Hash, Version)> {
     order.into_iter().filter_map(|at| steps[at].take()).collect()
 }
 
-/// Copies rows, as far as they can be read. Of an index that is damaged, a row with a text that is none is left out.
+/// Copies the rows that can be read. Rows of a damaged index whose texts are not UTF-8 are skipped.
 fn take_over(old: &Connection, whether: Old, new: &Connection, (from, to): &(&str, &str)) -> rusqlite::Result<()> {
     let mut reading = old.prepare(from)?;
     let columns = reading.column_count();

@@ -184,7 +184,7 @@ fn searched(transaction: &Connection, words: &[Vec<String>], limit: usize) -> ru
         let covered = weight_of(words.iter().filter(had)) / weight_of(&words);
         let unsought = |word: &&Word<'_>| word.forms.keys().all(|form| !sought.contains(form));
         let besides = weight_of(words.iter().filter(had).filter(unsought));
-        // What FTS5 takes for a term and is none, such as one in another case, finds nothing.
+        // An FTS5 match that is no term of the query, such as one in another case, is dropped.
         if covered > 0.0 {
             found.push(Found { entry, score: weight + besides, covered });
         }

@@ -135,7 +135,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(class: &Class) -> Self {
+    fn new(class: &Class) -> Self {
         let is_decorated = !class.decorators.is_empty();
         let mut shape = Self { has_state: is_decorated, is_decorated, has_accessor: false };
         for member in &class.body {
@@ -263,7 +263,7 @@ impl Lower<'_> {
     }
 
     fn class(&mut self, class: &Class, ident: Option<&Ident>, role: Role) {
-        let shape = Shape::of(class);
+        let shape = Shape::new(class);
         let given = self.name.take();
         if !shape.has_state && !shape.has_accessor {
             class.visit_children_with(self);
@@ -278,7 +278,7 @@ impl Lower<'_> {
         } else {
             String::new()
         };
-        let waits = Waits::of(class);
+        let waits = Waits::new(class);
         let is_wrapped = shape.is_decorated || matches!(role, Role::Expression);
         if shape.has_state
             && is_wrapped
@@ -710,7 +710,7 @@ struct Waits {
 }
 
 impl Waits {
-    fn of(class: &Class) -> Self {
+    fn new(class: &Class) -> Self {
         let mut waits = Self::default();
         class.visit_children_with(&mut waits);
         waits

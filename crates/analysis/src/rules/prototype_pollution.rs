@@ -1,7 +1,7 @@
 //! `prototype-pollution`: writes that reach the objects behind all others.
 //!
 //! Either the path that is written names the prototype, or a key from outside may lead there (`keys`). Built-ins
-//! themselves are shared as well: whoever calls `JSON.stringify` gets what was written there.
+//! themselves are shared as well: every later call of a replaced `JSON.stringify` runs the replacement.
 
 mod guards;
 mod keys;

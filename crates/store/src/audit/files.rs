@@ -169,7 +169,7 @@ impl Files {
         }
     }
 
-    /// What the head file says now. Nobody is waited for: each line that is appended replaces it with one write.
+    /// The content of the head file. The read takes no lock: each appended line replaces the file with one write.
     pub(super) fn head(&self) -> Result<Kept, Fault> {
         let Some(file) = found(self.open(HEAD, private().read(true))).map_err(fault(HEAD))? else {
             return Ok(Kept::Nothing);
@@ -192,7 +192,7 @@ impl Files {
             let entry = entry.map_err(Fault::disk(FOLDER))?;
             let name = entry.file_name();
             let Some(Part::Numbered(number)) = name.to_str().and_then(Part::named) else { continue };
-            // A folder is none of ours; lines that it took the place of are found to be missing.
+            // Toolcell makes no folder here. Where one replaced a part, the check of the chain reports its lines as missing.
             if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 numbers.push(number);
             }
