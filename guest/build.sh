@@ -50,10 +50,10 @@ done
   export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="$target"
   export CC_wasm32_wasip1=$stage/guest/c/clang AR_wasm32_wasip1=llvm-ar-22 LIBCLANG_PATH=/usr/lib/llvm-22/lib
   export RQUICKJS_SYS_NO_WASI_SDK=1
-  # The profile says what is hot; with the usual thresholds so much would be inlined into the interpreter's loop that
-  # its variables no longer fit into registers.
+  # The profile says what is hot. With the usual thresholds so much would be inlined into the interpreter's loop that its variables no
+  # longer fit into registers, of which the two meters of Wasmtime take their share.
   tuned="-O2 -fprofile-instr-use=$stage/guest/profile/quickjs.profdata -Wno-profile-instr-unprofiled
-    -mllvm -hot-callsite-threshold=150 -mllvm -inline-threshold=60"
+    -mllvm -hot-callsite-threshold=60 -mllvm -inline-threshold=30"
   # Cargo does not see the files that the flags name: their digest in a flag has QuickJS compiled again.
   inputs="-DTOOLCELL_INPUTS=$(cat c/* profile/quickjs.profdata | b3sum | cut -c1-16)"
   include="-include $stage/guest/c/quickjs-wasi.h $inputs"
