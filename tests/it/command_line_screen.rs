@@ -37,7 +37,7 @@ fn pages(terminal: &mut Terminal, last: &str) -> Vec<Vec<String>> {
         let rows = terminal.asked(&[&next, last]);
         let is_last = rows.iter().any(|row| row.starts_with(&format!("? {last}")));
         // What a short page leaves of the one before it ends with the answer there.
-        let start = rows.iter().rposition(|row| row.starts_with("> Page ")).map_or(0, |at| at + 1);
+        let start = rows.iter().rposition(|row| row.ends_with("Go on? Yes")).map_or(0, |at| at + 1);
         pages.push(rows[start..].to_vec());
         if is_last {
             return pages;
