@@ -57,15 +57,14 @@ impl Terminal {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Waits for the end: the exit status, standard output, and how many rows the terminal itself has broken.
+    /// Waits for the end: the exit status and standard output.
     #[track_caller]
-    pub(crate) fn ends(mut self) -> (Option<i32>, String, usize) {
+    pub(crate) fn ends(mut self) -> (Option<i32>, String) {
         let status = until(|| self.child.try_wait().unwrap());
         let status = status.unwrap_or_else(|| panic!("it goes on: {:#?}", self.screen.lock().unwrap().shown()));
         let mut out = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-        let wrapped = self.wrapped();
-        (status.code(), out, wrapped)
+        (status.code(), out)
     }
 }
 
