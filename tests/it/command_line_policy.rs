@@ -571,3 +571,52 @@ fn a_tool_that_may_write_reaches_nothing_that_confines_it() {
     assert!(done.status == 1 && done.err.contains("it decides what tools may do"), "{}", done.err);
     assert!(fs::read_to_string(place.path("project/gates/check")).unwrap().contains("echo {}"));
 }
+
+#[test]
+fn the_interpreter_of_a_script_is_covered_by_trust_and_protected_from_tools() {
+    let place = Place::new("", "");
+    fs::create_dir(place.path("interpreters")).unwrap();
+    let (interpreter, script) = (place.text("interpreters/run"), place.text("project/check"));
+    let harmless = "#!/bin/sh\ncat > /dev/null; echo {}\n";
+    write_script(&interpreter, harmless);
+    write_script(&script, &format!("#!{interpreter}\n"));
+    for path in [&interpreter, &script] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let gate = "[[gates]]\nname = 'script'\ncommand = ['./check']\n";
+    fs::write(place.path("project/toolcell.toml"), gate).unwrap();
+    let done = place.on(&["config", "trust"]);
+    for covered in [&*interpreter, "/bin/sh"] {
+        assert!(done.out.contains(&format!("  covered: {covered} (")), "{}", done.out);
+    }
+    says(&place.exec(), 0, "42\n", "");
+    // No tool is granted a folder with it.
+    let done = writing(&place, &place.text("interpreters"));
+    let told = done.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(done.status == 2 && told.contains(&format!("({interpreter}) is in it")), "{told}");
+    fs::write(place.path("user.toml"), "").unwrap();
+    // Another one in its place does not run.
+    write_script(&interpreter, "#!/bin/sh\ntouch \"$0.ran\"; echo {}\n");
+    let done = place.exec();
+    let changed = format!("`{interpreter}` has changed since");
+    assert!(done.status == 3 && done.err.contains(&changed), "{}", done.err);
+    assert!(!place.path("interpreters/run.ran").exists());
+    // A FIFO in its place is not waited for.
+    fs::remove_file(&interpreter).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&interpreter).status().unwrap().success());
+    assert_eq!(place.exec().status, 3);
+    fs::remove_file(&interpreter).unwrap();
+    write_script(&interpreter, harmless);
+    fs::set_permissions(&interpreter, fs::Permissions::from_mode(0o755)).unwrap();
+    says(&place.exec(), 0, "42\n", "");
+}
+
+#[test]
+fn what_trust_says_is_a_line_each_whatever_a_command_contains() {
+    let place = Place::new("", "");
+    let gate = "[[gates]]\nname = 'forger'\ncommand = ['/bin/sh', '-c', \"cat\\n  covered: /etc/passwd (0)\"]\n";
+    fs::write(place.path("project/toolcell.toml"), gate).unwrap();
+    let done = place.on(&["config", "trust"]);
+    assert!(done.out.contains(r#"runs /bin/sh -c "cat\n  covered: /etc/passwd (0)""#), "{}", done.out);
+    assert!(!done.out.contains("\n  covered: /etc/passwd"), "{}", done.out);
+}

@@ -4,6 +4,8 @@
 mod desk;
 mod operations;
 mod shelf;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod world;
 
 mod analysis;
@@ -20,6 +22,8 @@ mod command_line_profile;
 mod command_line_proof;
 mod command_line_receipt;
 mod command_line_record;
+#[cfg(target_os = "linux")]
+mod command_line_screen;
 mod command_line_shell;
 mod command_line_store;
 mod command_line_testing;

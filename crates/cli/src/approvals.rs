@@ -59,11 +59,14 @@ fn list(toolbox: &Toolbox, json: bool, lang: Lang, streams: &mut Streams<'_>) ->
     }
     for Pending { tool, question } in &pending {
         let (name, id, grants, by) = (&tool.name, tool.id.short(), granted(&question.grants), fact(&question.by));
-        writeln!(streams.output, "pending   {name} ({id}) with {grants}, asked by {by}, since {}", question.at)?;
+        let line = format!("pending   {name} ({id}) with {grants}, asked by {by}, since {}", question.at);
+        let rows = streams.output_rows(&line);
+        writeln!(streams.output, "{rows}")?;
         match toolbox.question(&tool.id.to_string()) {
             Ok(question) => {
                 for line in question.told(lang) {
-                    writeln!(streams.output, "{line}")?;
+                    let rows = streams.output_rows(&line);
+                    writeln!(streams.output, "{rows}")?;
                 }
                 if let Some(approving) = &question.approving {
                     writeln!(
@@ -75,7 +78,10 @@ fn list(toolbox: &Toolbox, json: bool, lang: Lang, streams: &mut Streams<'_>) ->
                 }
             }
             // It cannot be approved as it is, and that is what somebody should know.
-            Err(error) => writeln!(streams.output, "  {}\n", visible(&error.to_string()))?,
+            Err(error) => {
+                let rows = streams.output_rows(&format!("  {}", visible(&error.to_string())));
+                writeln!(streams.output, "{rows}\n")?;
+            }
         }
     }
     for (tool, said) in &decided {
@@ -85,7 +91,8 @@ fn list(toolbox: &Toolbox, json: bool, lang: Lang, streams: &mut Streams<'_>) ->
             Decision::Approved => format!("with {grants}"),
             Decision::Refused => "whatever it is granted".to_owned(),
         };
-        writeln!(streams.output, "{word:<9} {name} ({id}) {with}, by {by}, {}", said.at)?;
+        let rows = streams.output_rows(&format!("{word:<9} {name} ({id}) {with}, by {by}, {}", said.at));
+        writeln!(streams.output, "{rows}")?;
     }
     if pending.is_empty() && decided.is_empty() {
         writeln!(streams.output, "nothing waits for an approval, and nothing was decided")?;
@@ -172,7 +179,8 @@ fn grant(toolbox: &Toolbox, grant: &Grant<'_>, json: bool, streams: &mut Streams
         None => {
             // Nobody is asked; what is approved is said all the same, before it is.
             for line in question.facts(grant.lang) {
-                writeln!(streams.errors, "{line}")?;
+                let rows = streams.error_rows(&line);
+                writeln!(streams.errors, "{rows}")?;
             }
             "command-line"
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use toolcell::gate::ProgramFiles;
 use toolcell::policy::{GateCommand, Layer, Origin, PolicyError, Setting};
-use toolcell::{Policy, PolicyFile, visible};
+use toolcell::{Policy, PolicyFile, unmasked, visible};
 
 use crate::Streams;
 use crate::args::{ConfigCommand, PolicyArgs};
@@ -197,34 +197,40 @@ fn trust(file: Option<&Path>, places: &PolicyArgs, json: bool, streams: &mut Str
         writeln!(streams.output, "{said}")?;
         return Ok(Exit::Done);
     }
-    writeln!(streams.output, "trusted {} ({})", shown(&path), short(&file.hash().to_hex()))?;
+    let mut lines = vec![format!("trusted {} ({})", shown(&path), short(&file.hash().to_hex()))];
     for gate in file.gates() {
-        writeln!(streams.output, "its gate `{}` runs {}", visible(&gate.name), visible(&gate.command.join(" ")))?;
+        let words: Vec<String> = gate.command.iter().map(|word| in_one_line(word)).collect();
+        lines.push(format!("its gate `{}` runs {}", in_one_line(&gate.name), words.join(" ")));
         if !gate.env.is_empty() {
-            writeln!(streams.output, "  it gets the variables {}", visible(&gate.env.join(", ")))?;
+            lines.push(format!("  it gets the variables {}", in_one_line(&gate.env.join(", "))));
         }
         let ProgramFiles { files, folders } = of(gate);
         for path in files {
-            match programs.iter().find(|program| program.path == path) {
-                Some(program) => writeln!(streams.output, "  covered: {} ({})", shown(&path), short(&program.hash))?,
-                None => writeln!(streams.output, "  not covered, since it cannot be read: {}", shown(&path))?,
-            }
+            lines.push(match programs.iter().find(|program| program.path == path) {
+                Some(program) => format!("  covered: {} ({})", shown(&path), short(&program.hash)),
+                None => format!("  not covered, since it cannot be read: {}", shown(&path)),
+            });
         }
-        for path in folders {
-            writeln!(streams.output, "  not covered, since it is a folder: {}", shown(&path))?;
-        }
+        let folders = folders.iter().map(|path| format!("  not covered, since it is a folder: {}", shown(path)));
+        lines.extend(folders);
     }
     let what =
         if file.gates().is_empty() { "it has no gates; until" } else { "what these files load is not covered; until" };
-    writeln!(
-        streams.output,
-        "{what} `toolcell config untrust`, nothing runs here where the file has changed or is gone"
-    )?;
+    lines.push(format!("{what} `toolcell config untrust`, nothing runs here where the file has changed or is gone"));
+    for line in lines {
+        let rows = streams.output_rows(&line);
+        writeln!(streams.output, "{rows}")?;
+    }
     Ok(Exit::Done)
 }
 
 fn shown(path: &Path) -> String {
-    visible(&path.display().to_string())
+    in_one_line(&path.display().to_string())
+}
+
+/// Text as it is, or in quotes and escaped where it would not be one line.
+fn in_one_line(text: &str) -> String {
+    if text.chars().any(char::is_control) { unmasked(&Value::from(text).to_string()) } else { unmasked(text) }
 }
 
 /// The beginning of a hash: a file that changes is to be trusted anew.

@@ -24,7 +24,7 @@ pub(crate) fn run(
     if !request.confirm && streams.somebody_is_there() {
         // Where there is none to ask about, deleting says so.
         if let Ok(entry) = toolbox.find(&args.tool) {
-            request.confirm = person::confirms(&question(&entry, lang))?;
+            request.confirm = person::confirms(&[], &question(&entry, lang), lang)?;
         }
     }
     let step = toolbox.delete(&request)?;

@@ -55,6 +55,7 @@ mod retire;
 mod rules;
 mod run;
 mod sarif;
+mod screen;
 mod search;
 mod show;
 mod sleep;
@@ -77,6 +78,7 @@ use args::{Args, Command, McpArgs, ProfileArgs, ProfileCommand};
 use exit::Exit;
 use failure::Failure;
 use rules::Rules;
+use screen::Screen;
 
 pub use completions::complete;
 
@@ -108,6 +110,16 @@ impl Streams<'_> {
     /// Text as it may be printed: on a terminal its control characters are made visible.
     pub(crate) fn shown(&self, text: &str) -> String {
         if self.output_is_terminal { toolcell::visible(text) } else { text.to_owned() }
+    }
+
+    /// A line that is made of facts, as it may be printed: on a terminal as rows that it does not break.
+    pub(crate) fn output_rows(&self, line: &str) -> String {
+        if self.output_is_terminal { Screen::from_terminal(std::io::stdout()).rows_of(line) } else { line.to_owned() }
+    }
+
+    /// The same for standard error.
+    pub(crate) fn error_rows(&self, line: &str) -> String {
+        if self.errors_are_terminal { Screen::from_terminal(std::io::stderr()).rows_of(line) } else { line.to_owned() }
     }
 }
 

@@ -2,15 +2,14 @@
 //!
 //! Invariant: whoever says nothing says no.
 
-use std::io::Write as _;
 use std::sync::Arc;
 
-use inquire::ui::RenderConfig;
-use inquire::{Confirm, InquireError};
+use inquire::InquireError;
 use toolcell::{Answer, CancelToken, Lang, Person, Question};
 
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::screen::{self, About};
 
 /// Whoever sits at the terminal.
 pub(crate) struct AtTerminal {
@@ -24,9 +23,8 @@ pub(crate) struct AtTerminal {
 impl Person for AtTerminal {
     fn ask(&self, question: &Question) -> Answer {
         let asked = || {
-            // Where it cannot be shown, it cannot be approved.
-            let shown = writeln!(std::io::stderr(), "{}", question.told(self.lang).join("\n"));
-            shown.map_err(InquireError::from).and_then(|()| confirm(&question.asks(self.lang)))
+            let (lines, summary) = (question.told(self.lang), question.summary(self.lang));
+            screen::confirm(About { lines: &lines, summary: &summary }, &question.asks(self.lang), self.lang)
         };
         let said = match &self.progress {
             Some(progress) => progress.quiet_while(asked),
@@ -44,23 +42,13 @@ impl Person for AtTerminal {
     }
 }
 
-/// Whether the person says yes to a question of ours.
-pub(crate) fn confirms(question: &str) -> Result<bool, Failure> {
-    match confirm(question) {
+/// Whether the person says yes to a question of ours, after they were shown these lines.
+pub(crate) fn confirms(lines: &[String], question: &str, lang: Lang) -> Result<bool, Failure> {
+    match screen::confirm(About { lines, summary: &[] }, question, lang) {
         Ok(said) => Ok(said),
         Err(InquireError::OperationCanceled) => Ok(false),
         Err(InquireError::OperationInterrupted) => Err(Failure::Interrupted),
         Err(InquireError::IO(error)) => Err(Failure::Stream(error)),
         Err(error) => Err(Failure::Stream(std::io::Error::other(error))),
     }
-}
-
-fn confirm(question: &str) -> Result<bool, InquireError> {
-    Confirm::new(question).with_default(false).with_render_config(look()).prompt()
-}
-
-/// How questions look.
-pub(crate) fn look() -> RenderConfig<'static> {
-    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if plain { RenderConfig::empty() } else { RenderConfig::default_colored() }
 }

@@ -4,17 +4,17 @@
 //! is of one line that was listed before, and is used up by it.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use inquire::list_option::ListOption;
 use inquire::{InquireError, MultiSelect};
 use serde::Serialize;
 use toolcell::{CancelToken, Choice, Held, HeldBody, Lang, Planner, Toolbox, fact, unmasked};
 
 use crate::Streams;
 use crate::failure::Failure;
-use crate::person::look;
 use crate::progress::Progress;
+use crate::screen::{self, About, Screen, look};
 
 /// How many hexadecimal digits a digest has.
 const DIGITS: usize = 64;
@@ -22,6 +22,12 @@ const DIGITS: usize = 64;
 const ALL: &str = "all:";
 /// The most characters of details and of a body that are shown.
 const MAX_CONTENT_CHARS: usize = 4_000;
+/// The most operations that the list of a prompt shows at a time.
+const MAX_OPTIONS: usize = 7;
+/// The columns in the list besides an operation: `> [x] `, and one to spare.
+const OPTION_COLUMNS: usize = 7;
+/// The rows of the prompt besides its list: the question, with what is typed to filter the list, the keys, and what it says of an error.
+const LIST_ROWS: usize = 4;
 
 /// What is approved, as it is typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,13 +173,24 @@ impl AtTerminal {
             Lang::Zh => "要执行哪些操作？",
         };
         let asked = || {
-            // What cannot be shown cannot be chosen. The list of the prompt may cut what is longer than the terminal is wide.
-            let mut errors = std::io::stderr();
-            for held in held {
-                writeln!(errors, "{}", told(held))?;
-                write_content(&mut errors, held, self.content, self.lang)?;
-            }
-            MultiSelect::new(question, held.iter().map(told).collect()).with_render_config(look()).raw_prompt()
+            let screen = Screen::from_terminal(std::io::stderr());
+            let numbered = |(at, held): (usize, &Held)| format!("{}. {}", at + 1, told(held));
+            let lines = held.iter().enumerate().flat_map(|(at, held)| {
+                let content = content_lines(held, self.content, self.lang);
+                std::iter::once(numbered((at, held))).chain(content)
+            });
+            let lines: Vec<String> = lines.collect();
+            // The list shows a row of each, which was shown whole above it.
+            let options: Vec<String> =
+                held.iter().enumerate().map(|held| screen.cut(&numbered(held), OPTION_COLUMNS)).collect();
+            let shown = options.len().min(MAX_OPTIONS).min(screen.rows().saturating_sub(LIST_ROWS).max(1));
+            let numbers = |chosen: &[ListOption<&String>]| {
+                chosen.iter().map(|option| (option.index + 1).to_string()).collect::<Vec<_>>().join(", ")
+            };
+            screen::ask(About { lines: &lines, summary: &[] }, shown + LIST_ROWS, self.lang, || {
+                let list = MultiSelect::new(question, options).with_page_size(shown).with_formatter(&numbers);
+                list.with_render_config(look()).raw_prompt()
+            })
         };
         let said = match &self.progress {
             Some(progress) => progress.quiet_while(asked),
@@ -194,10 +211,10 @@ fn told(held: &Held) -> String {
     format!("{}: {} {}{bytes}", fact(&held.tool), held.kind, fact(&held.about))
 }
 
-/// The details and the body of what is held, below its line.
-fn write_content(out: &mut dyn std::io::Write, held: &Held, content: Content, lang: Lang) -> std::io::Result<()> {
+/// The details and the body of what is held, as they are shown below its line.
+fn content_lines(held: &Held, content: Content, lang: Lang) -> Vec<String> {
     if content == Content::Sized {
-        return Ok(());
+        return Vec::new();
     }
     let labels = match lang {
         Lang::En => ["details", "body", "body, in base64"],
@@ -208,6 +225,7 @@ fn write_content(out: &mut dyn std::io::Write, held: &Held, content: Content, la
         HeldBody::Text(text) => (labels[1], text.as_str()),
         HeldBody::Base64(text) => (labels[2], text.as_str()),
     });
+    let mut lines = Vec::new();
     for (label, text) in [(labels[0], held.details.as_str())].into_iter().chain(body) {
         let all = text.chars().count();
         let start: String = text.chars().take(MAX_CONTENT_CHARS).collect();
@@ -220,9 +238,12 @@ fn write_content(out: &mut dyn std::io::Write, held: &Held, content: Content, la
                 Lang::Zh => format!("…（显示 {all} 个字符中的 {MAX_CONTENT_CHARS} 个，--json 可查看全部）"),
             }
         };
-        writeln!(out, "    {label}{}{}{mark}", lang.colon(), unmasked(&start).replace('\n', "\n    "))?;
+        // A line of a body begins with a mark, so that it is not taken for a line of ours.
+        let text = unmasked(&start).replace('\n', "\n    | ");
+        let shown = format!("    {label}{}{text}{mark}", lang.colon());
+        lines.extend(shown.split('\n').map(str::to_owned));
     }
-    Ok(())
+    lines
 }
 
 /// What was held, and how to have the rest of it happen.
@@ -237,13 +258,17 @@ pub(crate) fn print(plan: &Plan, all: Option<&str>, lang: Lang, streams: &mut St
     }
     let lines = plan.lines();
     for Line { held, approved } in &lines {
-        let told = told(held);
-        if *approved {
-            writeln!(streams.errors, "{done}{}{told}", lang.colon())?;
-        } else {
-            writeln!(streams.errors, "{left}{}{told}; {how}{}--approve {}", lang.colon(), lang.colon(), held.digest)?;
+        let word = if *approved { done } else { left };
+        let told = streams.error_rows(&format!("{word}{}{}", lang.colon(), told(held)));
+        // The digest is not broken, so that it can be copied.
+        let separator = if streams.errors_are_terminal { "\n    " } else { "; " };
+        let next = || format!("{separator}{how}{}--approve {}", lang.colon(), held.digest);
+        let next = if *approved { String::new() } else { next() };
+        writeln!(streams.errors, "{told}{next}")?;
+        for line in content_lines(held, plan.content, lang) {
+            let rows = streams.error_rows(&line);
+            writeln!(streams.errors, "{rows}")?;
         }
-        write_content(streams.errors, held, plan.content, lang)?;
     }
     let count = lines.iter().filter(|line| !line.approved).count();
     if let Some(digest) = all {

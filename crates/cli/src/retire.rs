@@ -10,8 +10,12 @@ use crate::args::{DeprecateArgs, RetireArgs, SandboxArgs, days};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::rules::Rules;
+use crate::screen::Screen;
 use crate::table::{Column, Fit, Table, TooLong};
 use crate::{Streams, open, person};
+
+/// The command that shows all columns.
+const ALL_OF_IT: &str = "toolcell retire --dry-run --json";
 
 pub(crate) fn run(
     args: &RetireArgs,
@@ -30,9 +34,14 @@ pub(crate) fn run(
     if !request.confirm && streams.somebody_is_there() {
         let retirements = toolbox.retirements(&request)?;
         let count = retirements.iter().filter(|it| it.is_left()).count();
-        print(&retirements, lang, streams)?;
-        if count > 0 && person::confirms(&question(count, lang))? {
-            shown = Some(retirements);
+        if count == 0 {
+            print(&retirements, lang, streams)?;
+        } else {
+            let width = Screen::from_terminal(std::io::stderr()).columns();
+            let lines = table(&retirements, lang).lines(width, TooLong::Wrap, ALL_OF_IT);
+            if person::confirms(&lines, &question(count, lang), lang)? {
+                shown = Some(retirements);
+            }
         }
     }
     let retired = match shown {
@@ -86,6 +95,10 @@ fn say_that_there_is_nothing(streams: &mut Streams<'_>) -> std::io::Result<()> {
 
 /// A table of what should be retired.
 fn print(retirements: &[Retirement], lang: Lang, streams: &mut Streams<'_>) -> std::io::Result<()> {
+    table(retirements, lang).print(TooLong::Wrap, ALL_OF_IT, streams)
+}
+
+fn table(retirements: &[Retirement], lang: Lang) -> Table {
     let titles = match lang {
         Lang::En => ["name", "id", "status", "successor", "why"],
         Lang::Ja => ["名前", "ID", "検証状態", "後継", "理由"],
@@ -104,7 +117,7 @@ fn print(retirements: &[Retirement], lang: Lang, streams: &mut Streams<'_>) -> s
         };
         table.row([tool.name.to_string(), tool.id.short(), tool.status.to_string(), successor, why.join(separator)]);
     }
-    table.print(TooLong::Wrap, "toolcell retire --dry-run --json", streams)
+    table
 }
 
 fn in_json(retirements: &[Retirement], dry_run: bool) -> Value {

@@ -80,11 +80,14 @@ impl Table {
         for line in &fitted.lines {
             writeln!(streams.output, "{}", line.trim_end())?;
         }
-        if fitted.left_out.is_empty() {
-            return Ok(());
-        }
-        let names = fitted.left_out.join(", ");
-        writeln!(streams.errors, "note: no room for {names}: see `{other}`, or widen the terminal")
+        fitted.note(other).map_or(Ok(()), |note| writeln!(streams.errors, "{note}"))
+    }
+
+    /// Its lines for a terminal of this width, with a note where a column has no room.
+    pub(crate) fn lines(&self, width: u16, too_long: TooLong, other: &str) -> Vec<String> {
+        let fitted = self.fitted(width, too_long);
+        let lines = fitted.lines.iter().map(|line| line.trim_end().to_owned());
+        lines.chain(fitted.note(other)).collect()
     }
 
     /// With tabs between columns.
@@ -167,6 +170,15 @@ impl Table {
             Fit::Text(least) => (least.max(columns(column.title)).min(whole), whole),
         };
         self.columns.iter().zip(contents).map(need).collect()
+    }
+}
+
+impl Fitted {
+    /// What says which columns are left out, and which command shows them.
+    fn note(&self, other: &str) -> Option<String> {
+        let names = self.left_out.join(", ");
+        let note = || format!("note: no room for {names}: see `{other}`, or widen the terminal");
+        (!self.left_out.is_empty()).then(note)
     }
 }
 

@@ -173,12 +173,16 @@ fn updated(
     streams: &mut Streams<'_>,
 ) -> Result<Exit, Failure> {
     let (files, left) = update(suites, tested);
-    for file in &files {
+    let asks = !files.is_empty() && !args.yes;
+    let diffs: Vec<String> = files.iter().map(|file| visible_lines(&file.diff())).collect();
+    // Where a person is asked, the question shows them the differences.
+    let is_shown = asks && streams.somebody_is_there() && (json || streams.output_is_terminal);
+    if !is_shown {
         let stream = if json { &mut *streams.errors } else { &mut *streams.output };
-        write!(stream, "{}", visible_lines(&file.diff()))?;
+        write!(stream, "{}", diffs.concat())?;
     }
     streams.output.flush()?;
-    if !files.is_empty() && !args.yes {
+    if asks {
         if !streams.somebody_is_there() {
             let message = "nobody is there who could confirm it; nothing was written".to_owned();
             return Err(Failure::Typed { message, hint: "look at the difference, and say --yes" });
@@ -188,7 +192,8 @@ fn updated(
             Lang::Ja => "この内容を書き込みますか？",
             Lang::Zh => "写入这些内容吗？",
         };
-        if !person::confirms(question)? {
+        let lines: Vec<String> = diffs.iter().flat_map(|diff| diff.lines()).map(str::to_owned).collect();
+        if !person::confirms(&lines, question, lang)? {
             return Ok(exit(tested));
         }
     }

@@ -48,6 +48,9 @@ pub enum Instead {
     /// A name that is much like it.
     #[error("did you mean `{0}`?")]
     Name(ToolName),
+    /// A name was given where an identifier belongs.
+    #[error("`tool_id` takes an identifier, and a name goes into `tool_name`: did you mean `tool_name: {0}`?")]
+    NameForId(ToolName),
     /// The name leads to another tool by now.
     #[error("`{name}` leads to {id} by now")]
     Superseded {
@@ -118,23 +121,28 @@ impl Toolbox {
 
 fn by_id(store: &Store, text: &str) -> Result<Entry, FindToolError> {
     let Ok(prefix) = IdPrefix::parse(text) else {
-        // Who says a name for an identifier means the name.
-        return Err(unknown(text, nearest(store, text)?));
+        return Err(unknown(text, nearest(store, text)?.map(Instead::NameForId)));
     };
     match store.find_to_run(&ToolRef::Id(prefix.clone())) {
-        Err(FindError::Unknown(_)) => Err(unknown(text, gone(store, &prefix)?)),
+        Err(FindError::Unknown(_)) => {
+            let instead = gone(store, &prefix)?;
+            // A name may look like an identifier.
+            let name = ToolName::parse(text).ok().filter(|name| store.find(&ToolRef::Name(name.clone())).is_ok());
+            Err(unknown(text, instead.or(name.map(Instead::NameForId))))
+        }
         other => other.map_err(FindToolError::Store),
     }
 }
 
 fn by_name(store: &Store, text: &str) -> Result<Entry, FindToolError> {
     let Ok(name) = ToolName::parse(text) else {
-        return Err(unknown(text, nearest(store, text)?));
+        return Err(unknown(text, nearest(store, text)?.map(Instead::Name)));
     };
     match store.find_to_run(&ToolRef::Name(name.clone())) {
         Err(FindError::Unknown(_)) => {
             let history = store.history(&name).map_err(|fault| FindToolError::Store(fault.into()))?;
-            let instead = if history.is_empty() { nearest(store, text)? } else { Some(Instead::Deleted(name)) };
+            let deleted = (!history.is_empty()).then_some(Instead::Deleted(name));
+            let instead = if deleted.is_some() { deleted } else { nearest(store, text)?.map(Instead::Name) };
             Err(unknown(text, instead))
         }
         other => other.map_err(FindToolError::Store),
@@ -157,7 +165,7 @@ fn gone(store: &Store, prefix: &IdPrefix) -> Result<Option<Instead>, FindToolErr
 }
 
 /// The name that is most like it, if one is.
-fn nearest(store: &Store, text: &str) -> Result<Option<Instead>, FindToolError> {
+fn nearest(store: &Store, text: &str) -> Result<Option<ToolName>, FindToolError> {
     let text: String = text.chars().take(64).collect::<String>().to_lowercase();
     let filter = Filter { limit: PAGE_LIMIT, ..Filter::default() };
     let page = store.list(&filter).map_err(|error| match error {
@@ -166,5 +174,5 @@ fn nearest(store: &Store, text: &str) -> Result<Option<Instead>, FindToolError> 
     })?;
     let alike = |entry: &Entry| strsim::jaro_winkler(&text, &entry.name.as_str().to_lowercase());
     let scored = page.entries.iter().map(|entry| (alike(entry), entry)).filter(|(score, _)| *score >= ALIKE);
-    Ok(scored.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, entry)| Instead::Name(entry.name.clone())))
+    Ok(scored.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, entry)| entry.name.clone()))
 }

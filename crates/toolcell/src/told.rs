@@ -9,6 +9,8 @@
 
 mod arguments;
 
+use std::fmt::Write as _;
+
 use toolcell_analysis::{Capabilities, Capability, Need};
 use toolcell_tool::Lang;
 
@@ -18,6 +20,12 @@ use crate::gate::{Approving, Question};
 const MAX_SOURCE_LINES: usize = 40;
 /// The most characters of a line of source that are shown.
 const MAX_LINE_CHARS: usize = 160;
+/// The fewest columns of blanks that are shown as a count.
+const MIN_BLANK_RUN: usize = 8;
+/// The most columns of blanks at the beginning of a line that are shown as they are.
+const MAX_INDENT: usize = 40;
+/// The columns that a tab counts for.
+const TAB_COLUMNS: usize = 4;
 
 /// The facts of a question do not fit into the form in which it would be asked, so it is not asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -44,6 +52,19 @@ impl Question {
     /// The facts, line by line. They are shown whole, or the question is not asked.
     #[must_use]
     pub fn facts(&self, lang: Lang) -> Vec<String> {
+        let mut facts = Facts { lines: self.summary(lang), lang };
+        if let Some(approving) = &self.approving {
+            facts.findings(approving);
+        }
+        if self.is_of_call() {
+            facts.arguments(&self.call.args);
+        }
+        facts.lines
+    }
+
+    /// The first of the facts: the tool, its identifier, the caller, and the grants that are to be approved.
+    #[must_use]
+    pub fn summary(&self, lang: Lang) -> Vec<String> {
         let mut facts = Facts { lines: Vec::new(), lang };
         facts.headline(self);
         if let Some(id) = self.call.tool {
@@ -53,10 +74,7 @@ impl Question {
             facts.push("caller", "呼び出し元", "调用方", &fact(caller));
         }
         if let Some(approving) = &self.approving {
-            facts.approving(approving);
-        }
-        if self.is_of_call() {
-            facts.arguments(&self.call.args);
+            facts.grants(approving);
         }
         facts.lines
     }
@@ -105,7 +123,8 @@ impl Approving {
     #[must_use]
     pub fn told(&self, lang: Lang) -> Vec<String> {
         let mut facts = Facts { lines: Vec::new(), lang };
-        facts.approving(self);
+        facts.grants(self);
+        facts.findings(self);
         facts.lines.extend(self.source_lines(lang, usize::MAX));
         facts.lines
     }
@@ -199,9 +218,12 @@ impl Facts {
         self.lines.push(format!("{label}{what}"));
     }
 
-    fn approving(&mut self, approving: &Approving) {
+    fn grants(&mut self, approving: &Approving) {
         self.push("asks for", "要求", "申请", &capabilities(&approving.asked));
         self.push("is granted", "許可", "授予", &unmasked(&approving.grants.to_string()));
+    }
+
+    fn findings(&mut self, approving: &Approving) {
         for finding in &approving.findings {
             let (place, severity, rule) = (finding.location, finding.severity.name(), finding.rule.name());
             let what = format!("{severity}: {} ({rule}) at {}:{}", fact(&finding.message), place.line, place.column);
@@ -254,12 +276,42 @@ pub fn visible(text: &str) -> String {
 }
 
 /// Text for a person who decides by it: besides what [`visible`] escapes, each character that takes no room on a screen or breaks a
-/// line. What is left looks like what it is.
+/// line. Many blanks in a row are shown as their count (`·×70`), except the indentation of a line. What is left looks like what it is.
 #[must_use]
 pub fn unmasked(text: &str) -> String {
-    escaped(text, |char| {
+    escaped(&with_blanks_counted(text), |char| {
         char.is_control() || is_bidi_control(char) || is_ignorable(char) || matches!(char, '\u{2028}' | '\u{2029}')
     })
+}
+
+/// Text whose long runs of blanks are replaced by their count.
+fn with_blanks_counted(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(is_blank) {
+        let (before, from) = rest.split_at(start);
+        let (run, after) = from.split_at(from.find(|char| !is_blank(char)).unwrap_or(from.len()));
+        shown.push_str(before);
+        let is_at_start = shown.is_empty() || shown.ends_with('\n');
+        let count = run.chars().count();
+        let columns = count + (TAB_COLUMNS - 1) * run.matches('\t').count();
+        let is_indentation = is_at_start && columns <= MAX_INDENT && run.chars().all(|char| matches!(char, ' ' | '\t'));
+        if columns < MIN_BLANK_RUN || is_indentation {
+            shown.push_str(run);
+        } else {
+            let _ = write!(shown, " ·×{count} ");
+        }
+        rest = after;
+    }
+    shown + rest
+}
+
+/// Characters that a terminal shows as nothing but room.
+fn is_blank(char: char) -> bool {
+    // Musical null notehead, Egyptian blanks and a filler are no white space, but have no glyph. Line and control characters are escaped.
+    let has_no_glyph = matches!(char, '\u{2800}' | '\u{13441}'..='\u{13442}' | '\u{16fe4}' | '\u{1d159}');
+    let is_room = char.is_whitespace() && !char.is_control() && !matches!(char, '\u{2028}' | '\u{2029}');
+    char == '\t' || has_no_glyph || is_room
 }
 
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> String {

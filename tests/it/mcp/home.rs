@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -118,6 +119,21 @@ impl Home {
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{words:?} ended with {}: {errors}", output.status);
         String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Starts a command at a terminal, which is that of its session: a person types there, and sees its standard error.
+    pub(crate) fn at_terminal(&self, words: &[&str], terminal: &OwnedFd) -> Child {
+        let inner = self.toolcell(words);
+        let mut command = Command::new("setsid");
+        command.arg("--ctty").arg(inner.get_program()).args(inner.get_args()).env("NO_COLOR", "1");
+        for (name, value) in inner.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let stream = || Stdio::from(terminal.try_clone().unwrap());
+        command.stdin(stream()).stdout(Stdio::piped()).stderr(stream()).spawn().unwrap()
     }
 
     /// Runs a command as somebody types it, with this binary.

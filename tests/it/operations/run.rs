@@ -269,3 +269,19 @@ fn what_would_be_decided_is_told_and_nothing_runs() {
     assert_eq!((stages.first(), stages.last()), (Some(&"tool"), Some(&"approval")));
     assert_eq!((host.lines().len(), host.list(&json!({})).tools[0].runs), (lines, 0));
 }
+
+#[test]
+fn a_name_in_the_place_of_an_identifier_is_told_where_it_belongs() {
+    let host = Host::new();
+    host.tool("innocent", "const execute = () => 1");
+    // A name may look like an identifier.
+    host.tool("deadbeef", "const execute = () => 1");
+    for (said, meant) in [("innocent", "innocent"), ("inocent", "innocent"), ("deadbeef", "deadbeef")] {
+        let error = host.run_as(&json!({ "tool_id": said, "parameters": {} }), &RunOptions::default()).unwrap_err();
+        let belongs = "`tool_id` takes an identifier, and a name goes into `tool_name`";
+        let expect = format!("there is no tool `{said}`; {belongs}: did you mean `tool_name: {meant}`?");
+        assert_eq!((error.code(), error.to_string()), ("tool-not-found", expect));
+    }
+    let error = host.run("inocent", &json!({})).unwrap_err();
+    assert_eq!(error.to_string(), "there is no tool `inocent`; did you mean `innocent`?");
+}

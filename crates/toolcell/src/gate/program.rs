@@ -4,22 +4,35 @@
 //! tool or a token. Which files it is made of is looked up each time, since the search path is the host's.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs::OpenOptions;
+use std::io::Read;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 /// The environment variables that every program gets, and the beginning of the names of further ones.
 const PASSED: [&str; 6] = ["PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR"];
 const PASSED_PREFIX: &str = "LC_";
 /// The variables that hold secrets of ours, and the beginning of the names of those that hold secrets of tools.
-const SECRET: [&str; 3] = ["TOOLCELL_MCP_TOKEN", "TOOLCELL_TOKEN", "TOOLCELL_KEY_PASSWORD"];
+const SECRET: [&str; 4] = ["TOOLCELL_MCP_TOKEN", "TOOLCELL_METRICS_TOKEN", "TOOLCELL_TOKEN", "TOOLCELL_KEY_PASSWORD"];
 const SECRET_PREFIX: &str = "TOOLCELL_SECRET_";
+/// The beginning of the names of our variables, and what is in the names of those that hold a secret, also those that are still to come.
+const OWN_PREFIX: &str = "TOOLCELL_";
+const SECRET_WORDS: [&str; 3] = ["TOKEN", "PASSWORD", "SECRET"];
+/// The longest `#!` line that is read, in bytes, as in Linux (`BINPRM_BUF_SIZE`).
+const MAX_SHEBANG_BYTES: u64 = 256;
+/// How many interpreters of interpreters are followed, as in Linux.
+const MAX_INTERPRETERS: usize = 4;
 
 /// Why a program does not get a variable of this name.
 pub(crate) fn refused_variable(name: &str) -> Option<&'static str> {
     if name.is_empty() || name.contains('=') || name.chars().any(char::is_control) {
         return Some("that is no name of an environment variable");
     }
-    let is_secret = SECRET.contains(&name) || name.starts_with(SECRET_PREFIX);
+    let has_word = || SECRET_WORDS.iter().any(|word| name.contains(word));
+    let is_secret =
+        SECRET.contains(&name) || name.starts_with(SECRET_PREFIX) || (name.starts_with(OWN_PREFIX) && has_word());
     is_secret
         .then_some("it holds a secret of a tool, or a token, which no hook gets; give the hook a variable of its own")
 }
@@ -37,7 +50,8 @@ pub(super) fn environment(named: &[String]) -> impl Iterator<Item = (OsString, O
 /// The files and folders that a command is made of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProgramFiles {
-    /// The program, and the arguments that are files: the script of an interpreter, a file of rules.
+    /// The program, the arguments that are files (the script of an interpreter, a file of rules), and the interpreters that the `#!`
+    /// lines of these files name.
     pub files: Vec<PathBuf>,
     /// The arguments that are folders.
     pub folders: Vec<PathBuf>,
@@ -45,7 +59,8 @@ pub struct ProgramFiles {
 
 impl ProgramFiles {
     /// Looks up what a command is made of. A program with a `/` in it is looked for from a folder, another one in `PATH`; an argument,
-    /// or what stands behind the `=` in it, in the current directory, as the program itself would, and in the folder.
+    /// or what stands behind the `=` in it, in the current directory, as the program itself would, and in the folder. What the text of
+    /// an argument starts (`sh -c TEXT`) is not looked for.
     #[must_use]
     pub fn of(command: &[String], folder: &Path) -> Self {
         let mut found = Self::default();
@@ -58,13 +73,50 @@ impl ProgramFiles {
         }
         let here = std::env::current_dir().unwrap_or_default();
         for argument in arguments {
-            let value = argument.split_once('=').map(|(_, value)| value);
-            for text in [Some(argument.as_str()), value].into_iter().flatten().filter(|text| !text.is_empty()) {
-                found.take(&here.join(text));
-                found.take(&folder.join(text));
+            found.take_argument(argument, &[&here, folder]);
+        }
+        found.take_interpreters(&here);
+        found
+    }
+
+    /// Takes in an argument, and what stands behind the `=` in it, where it is a file or a folder below one of these.
+    fn take_argument(&mut self, argument: &str, below: &[&Path]) {
+        let value = argument.split_once('=').map(|(_, value)| value);
+        for text in [Some(argument), value].into_iter().flatten().filter(|text| !text.is_empty()) {
+            below.iter().for_each(|folder| self.take(&folder.join(text)));
+        }
+    }
+
+    /// Takes in the interpreters of the files, and those of the interpreters.
+    fn take_interpreters(&mut self, here: &Path) {
+        let mut known = 0;
+        for _ in 0..MAX_INTERPRETERS {
+            let new = self.files[known..].to_vec();
+            known = self.files.len();
+            for words in new.iter().filter_map(|file| interpreter(file)) {
+                let mut rest = words.iter().map(String::as_str);
+                let Some(program) = rest.next() else { continue };
+                // The kernel takes the path as it is, relative to the current directory.
+                let path = here.join(program);
+                let is_env = path.file_name().is_some_and(|name| name == "env");
+                self.take_program(path);
+                // Which of its words `env` starts depends on its options: each that names a program counts.
+                for named in rest.clone().filter(|_| is_env).map(named_in_env) {
+                    let missing = named.contains('/').then(|| here.join(named));
+                    if let Some(path) = resolved(named, here).or(missing) {
+                        self.take_program(path);
+                    }
+                }
+                rest.for_each(|argument| self.take_argument(argument, &[here]));
             }
         }
-        found
+    }
+
+    /// Takes in a program, which may not be there yet.
+    fn take_program(&mut self, path: PathBuf) {
+        if !self.files.contains(&path) {
+            self.files.push(path);
+        }
     }
 
     fn take(&mut self, path: &Path) {
@@ -77,6 +129,39 @@ impl ProgramFiles {
             list.push(path.to_owned());
         }
     }
+}
+
+/// The words of the `#!` line of a file: the interpreter, and what follows it. The kernel hands that over as one argument; it is taken
+/// whole, and in words, as `env -S` splits it.
+fn interpreter(path: &Path) -> Option<Vec<String>> {
+    let mut start = Vec::new();
+    regular(path).ok()?.take(MAX_SHEBANG_BYTES).read_to_end(&mut start).ok()?;
+    let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let line = String::from_utf8_lossy(line);
+    let line = line.trim_matches([' ', '\t', '\r', '\0']);
+    let (program, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+    let argument = argument.trim_start();
+    let words = argument.split_ascii_whitespace();
+    let whole = (words.clone().count() > 1).then_some(argument);
+    let all = std::iter::once(program).chain(words).chain(whole);
+    (!program.is_empty()).then(|| all.map(str::to_owned).collect())
+}
+
+/// What a word after `env` may name: `-S` and its text can be one word, in quotes.
+fn named_in_env(word: &str) -> &str {
+    let attached = ["--split-string=", "-vS", "-iS", "-S"].iter().find_map(|option| word.strip_prefix(option));
+    attached.unwrap_or(word).trim_matches(['"', '\''])
+}
+
+/// Opens a regular file for reading. Anything else is an error; a FIFO is not waited for.
+///
+/// # Errors
+/// The file cannot be opened, or is not regular.
+pub fn regular(path: &Path) -> std::io::Result<impl Read + use<>> {
+    let flags = OFlags::NONBLOCK.union(OFlags::NOCTTY).bits();
+    let flags = i32::try_from(flags).map_err(std::io::Error::other)?;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::Error::other("it is no regular file")) }
 }
 
 /// The folders in which programs are looked for.
@@ -107,6 +192,13 @@ mod tests {
     fn no_secret_of_ours_can_be_named() {
         for name in
             ["TOOLCELL_SECRET_API", "TOOLCELL_MCP_TOKEN", "TOOLCELL_TOKEN", "TOOLCELL_KEY_PASSWORD", "", "A=B", "A\nB"]
+                .into_iter()
+                .chain([
+                    "TOOLCELL_METRICS_TOKEN",
+                    "TOOLCELL_NEW_PASSWORD",
+                    "TOOLCELL_MY_SECRETS",
+                    "TOOLCELL_TOKENS_FILE",
+                ])
         {
             assert!(refused_variable(name).is_some(), "{name:?}");
         }
@@ -132,5 +224,53 @@ mod tests {
         assert_eq!(of(&["./gone"]).files, [folder.path().join("./gone")]);
         assert_eq!(of(&["no-such-program-at-all"]), ProgramFiles::default());
         assert_eq!(of(&[]), ProgramFiles::default());
+    }
+
+    #[test]
+    fn the_interpreters_of_scripts_are_files_of_a_command() {
+        let home = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = home.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+            path
+        };
+        let at = |path: &Path| path.to_str().unwrap().to_owned();
+        let of = |command: &[&Path]| {
+            ProgramFiles::of(&command.iter().map(|path| at(path)).collect::<Vec<_>>(), home.path()).files
+        };
+        let shell = search_path().into_iter().map(|entry| entry.join("sh")).find(|path| path.is_file()).unwrap();
+        // An interpreter may be a script, and has a file as an argument.
+        let rules = write("rules", "");
+        let inner = write("inner", &format!("#! {} -e\n", shell.display()));
+        let outer = write("outer", &format!("#!{} {}\r\nrest", inner.display(), rules.display()));
+        let script = write("check", &format!("#!{}\n", outer.display()));
+        assert_eq!(of(&[&script]), [&script, &outer, &inner, &rules, &shell].map(PathBuf::clone));
+        // So is the interpreter of a script that is an argument.
+        assert_eq!(of(&[&shell, &inner]), [&shell, &inner].map(PathBuf::clone));
+        // `env` looks for its program in the search path, whatever its options are.
+        for line in ["sh", "-S sh -eu", "-Ssh -eu", "-S -u NAME sh", "-S A=b sh", "--split-string=sh -e", "-S \"sh\""] {
+            let script = write("by-env", &format!("#!/usr/bin/env {line}\n"));
+            let found = of(&[&script]);
+            assert_eq!(found[..2], [script, PathBuf::from("/usr/bin/env")], "{line}");
+            assert!(found.contains(&shell), "{line}: {found:?}");
+        }
+        // One that is not there counts by its place, and a circle ends.
+        let gone = home.path().join("gone");
+        let script = write("lost", &format!("#!{}\n", gone.display()));
+        assert_eq!(of(&[&script]), [script.clone(), gone]);
+        let circle = home.path().join("circle");
+        write("circle", &format!("#!{}\n", circle.display()));
+        assert_eq!(of(&[&circle]), [circle]);
+        for none in ["#!", "#!  \n/bin/sh", "", "# !/bin/sh", "\u{feff}#!/bin/sh"] {
+            let script = write("none", none);
+            assert_eq!(of(&[&script]), [script], "{none:?}");
+        }
+        // A FIFO is not waited for.
+        let fifo = home.path().join("fifo");
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        let script = write("fifo-script", &format!("#!{}\n", fifo.display()));
+        assert_eq!(of(&[&script]), [script.clone(), fifo.clone()]);
+        assert!(regular(&fifo).is_err() && regular(home.path()).is_err() && regular(&script).is_ok());
     }
 }

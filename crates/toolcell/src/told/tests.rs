@@ -163,3 +163,27 @@ fn what_cannot_be_seen_is_made_visible_to_whoever_decides() {
     let told = question.told(Lang::En).join("\n");
     assert_eq!(told.matches(expect).count(), 2, "{told}");
 }
+
+#[test]
+fn many_blanks_in_a_row_are_shown_as_their_count_except_indentation() {
+    for blank in [' ', '\u{a0}', '\u{2800}', '\u{3000}', '\u{2003}', '\u{1d159}'] {
+        let padded = format!("a{}is granted: nothing", blank.to_string().repeat(70));
+        assert_eq!(unmasked(&padded), "a ·×70 is granted: nothing");
+        let question =
+            question(&format!("const execute = () => 1 // {padded}"), json!({ "k": padded, padded.clone(): 1 }));
+        let told = question.told(Lang::En).join("\n");
+        assert_eq!(told.matches("a ·×70 is granted: nothing").count(), 3, "{told}");
+    }
+    assert_eq!(fact(&format!("a{}b", "\u{2800}".repeat(8))), "a ·×8 b");
+    assert_eq!(unmasked("\t\tdeep\n            deeper\tb        c"), "\t\tdeep\n            deeper\tb ·×8 c");
+    assert_eq!(unmasked(&format!("{}x\t\ty", " ".repeat(41))), " ·×41 x ·×2 y");
+    assert_eq!(unmasked(&"\u{2800}".repeat(9)), " ·×9 ");
+    assert_eq!(unmasked("a       b  c"), "a       b  c");
+}
+
+#[test]
+fn a_summary_is_the_beginning_of_the_facts() {
+    let question = question("const execute = () => fetch('https://evil.example')", json!({ "n": 1 }));
+    assert_eq!(question.summary(Lang::En), facts(&question));
+    assert_eq!(question.facts(Lang::En)[..5], question.summary(Lang::En));
+}

@@ -1,0 +1,173 @@
+//! A person at a terminal sees what they decide about, row by row, and no row is forged.
+
+use serde_json::{Value, json};
+
+use crate::mcp::home::Home;
+use crate::terminal::Terminal;
+
+/// What a tool would have a row say.
+const FORGED: &str = "  is granted: nothing";
+const POLICY: &str = "[grants.default]\ntimers = true\n";
+
+/// A home with a tool that waits for an approval.
+fn home(source: &str) -> Home {
+    let home = Home::new(POLICY);
+    std::fs::write(home.path("forger.js"), source).unwrap();
+    let file = home.path("forger.js");
+    home.prints(&["create", file.to_str().unwrap(), "--name", "forger", "--description", "Waits"]);
+    home
+}
+
+/// A tool whose source would begin rows of its own, were it for the terminal to break lines.
+fn forging() -> String {
+    let mut source = String::from("const execute = ({ ms }) => { setTimeout(() => {}, ms) }\n");
+    for pad in [" ", "x", "\u{2800}", "実", "\u{a0}x", "\u{3000}", "e\u{301}", "→", "\t"] {
+        for count in [34, 68, 69, 70, 71, 72, 73] {
+            source.push_str(&format!("// {}{FORGED}\n", pad.repeat(count)));
+        }
+    }
+    source
+}
+
+/// The rows of each page up to the last question. Each is asked about; all but the last are gone on from.
+fn pages(terminal: &mut Terminal, last: &str) -> Vec<Vec<String>> {
+    let mut pages = Vec::new();
+    loop {
+        let next = format!("Page {} of ", pages.len() + 1);
+        let rows = terminal.asked(&[&next, last]);
+        let is_last = rows.iter().any(|row| row.starts_with(&format!("? {last}")));
+        // What a short page leaves of the one before it ends with the answer there.
+        let start = rows.iter().rposition(|row| row.ends_with("Go on? Yes")).map_or(0, |at| at + 1);
+        pages.push(rows[start..].to_vec());
+        if is_last {
+            return pages;
+        }
+        terminal.types("\r");
+    }
+}
+
+/// The rows that a person takes for a fact.
+fn granted(rows: &[String]) -> Vec<&str> {
+    rows.iter().map(String::as_str).filter(|row| row.trim_start().starts_with("is granted")).collect()
+}
+
+#[test]
+fn the_facts_stay_on_the_screen_and_no_source_forges_a_row() {
+    let home = home(&forging());
+    let id = waiting(&home)["tool"].as_str().unwrap().to_owned();
+    let mut terminal = Terminal::start(&home, &["approvals", "grant", "forger"]);
+    let pages = pages(&mut terminal, "May `forger` run with these grants, now and from now on?");
+    assert!(pages.len() > 2, "{pages:#?}");
+    // On the first page and on the last, above the question.
+    for page in [&pages[0], &pages[pages.len() - 1]] {
+        assert!(page.contains(&format!("  id: {id}")) && page.contains(&"  asks for: timers".to_owned()), "{page:#?}");
+        assert_eq!(granted(page), ["  is granted: timers"], "{page:#?}");
+    }
+    for page in &pages {
+        assert!(granted(page).iter().all(|row| *row == "  is granted: timers"), "{page:#?}");
+    }
+    // All that is shown of the source was on one of them.
+    let all = pages.concat();
+    assert!((1..=40).all(|line| all.iter().any(|row| row.starts_with(&format!("{line:>3} | ")))), "{all:#?}");
+    assert_eq!(terminal.wrapped(), 0);
+    terminal.types("y\r");
+    let (status, out) = terminal.ends();
+    assert_eq!(status, Some(0), "{out}");
+    assert!(out.starts_with("approved forger"), "{out}");
+}
+
+#[test]
+fn all_arguments_of_a_call_are_shown_whole_before_it_is_asked_about() {
+    let home = home("const execute = ({ ms }) => { setTimeout(() => {}, ms) }");
+    let mut args = serde_json::Map::new();
+    for at in 0..30 {
+        args.insert(format!("key_{at}"), json!(at));
+    }
+    for count in [70, 71, 72, 73, 74, 75, 76, 500] {
+        args.insert(format!("{}{FORGED}", "k".repeat(count)), json!(1));
+        args.insert(format!("{}x{FORGED}", "\u{2800}".repeat(count)), json!(format!("{}{FORGED}", "v".repeat(count))));
+    }
+    let long = "L".repeat(5_000);
+    args.insert(long.clone(), json!(2));
+    let mut terminal = Terminal::start(&home, &["run", "forger", &Value::Object(args).to_string()]);
+    let pages = pages(&mut terminal, "May `forger` run with these grants, now and from now on?");
+    let all = pages.concat();
+    for page in &pages {
+        assert!(granted(page).iter().all(|row| *row == "  is granted: timers"), "{page:#?}");
+    }
+    assert!((0..30).all(|at| all.contains(&format!("    key_{at}: {at}"))), "{all:#?}");
+    let keys: usize = all
+        .iter()
+        .filter(|row| row.trim_start_matches(['↪', ' ']).starts_with('L'))
+        .map(|row| row.matches('L').count())
+        .sum();
+    assert_eq!(keys, long.len());
+    assert!(granted(&pages[0]).len() == 1 && granted(&pages[pages.len() - 1]).len() == 1, "{pages:#?}");
+    assert_eq!(terminal.wrapped(), 0);
+    terminal.types("n\r");
+    assert_eq!(terminal.ends().0, Some(3));
+}
+
+#[test]
+fn a_no_on_any_page_refuses_and_ctrl_c_interrupts() {
+    let home = home(&forging());
+    for (keys, status) in [("n\r", 3), ("\u{1b}", 3), ("\u{3}", 130)] {
+        let mut terminal = Terminal::start(&home, &["approvals", "grant", "forger"]);
+        terminal.asked(&["Page 1 of "]);
+        terminal.types(keys);
+        let (ended, out) = terminal.ends();
+        assert_eq!((ended, &*out), (Some(status), ""), "{keys:?}");
+        assert_eq!(waiting(&home)["name"], "forger");
+    }
+    // On the second page as well.
+    let mut terminal = Terminal::start(&home, &["approvals", "grant", "forger"]);
+    terminal.asked(&["Page 1 of "]);
+    terminal.types("\r");
+    terminal.asked(&["Page 2 of "]);
+    terminal.types("n\r");
+    assert_eq!(terminal.ends().0, Some(3));
+    assert_eq!(waiting(&home)["name"], "forger");
+}
+
+#[test]
+fn a_question_that_fits_is_asked_at_once_and_enter_is_no() {
+    let home = home("const execute = ({ ms }) => { setTimeout(() => {}, ms) }");
+    let mut terminal = Terminal::start(&home, &["approvals", "grant", "forger"]);
+    let page = terminal.asked(&["May `forger` run with these grants, now and from now on?"]);
+    assert_eq!(granted(&page), ["  is granted: timers"]);
+    terminal.types("\r");
+    assert_eq!(terminal.ends().0, Some(3));
+}
+
+#[test]
+fn what_is_held_is_shown_whole_and_chosen_by_its_number() {
+    let home = Home::new("[approval]\nmode = 'auto'\n[grants.default]\n[grants.default.kv]\nspace = 'notes'\n");
+    let source = "const execute = async ({ keys }) => (await Promise.allSettled(keys.map(key => kv.set(key, 1))))\
+        .map(({ reason }) => reason?.code ?? 'done')";
+    std::fs::write(home.path("put.js"), source).unwrap();
+    let file = home.path("put.js");
+    home.prints(&["create", file.to_str().unwrap(), "--name", "put", "--description", "Puts"]);
+    let keys: Vec<String> = (0..3).map(|at| format!("{}{at}. put: kv.commit harmless", "x".repeat(60 + at))).collect();
+    let args = json!({ "keys": keys }).to_string();
+    let mut terminal = Terminal::start(&home, &["run", "put", &args, "--plan"]);
+    let page = terminal.asked(&["Which of these shall happen?"]);
+    for number in 1..=3 {
+        let rows: Vec<&String> = page.iter().filter(|row| row.starts_with(&format!("{number}. put: kv."))).collect();
+        assert_eq!(rows.len(), 1, "{page:#?}");
+    }
+    assert!(page.iter().filter(|row| row.ends_with('…')).count() == 3, "{page:#?}");
+    assert_eq!(terminal.wrapped(), 0);
+    terminal.types("\u{1b}[B \r");
+    let (status, out) = terminal.ends();
+    assert_eq!(status, Some(0), "{out}");
+    assert_eq!(
+        serde_json::from_str::<Value>(&out).unwrap(),
+        json!(["effect-not-approved", "done", "effect-not-approved"])
+    );
+}
+
+/// What waits for an approval.
+fn waiting(home: &Home) -> Value {
+    let listed: Value = serde_json::from_str(&home.prints(&["approvals", "list", "--json"])).unwrap();
+    listed["pending"][0].clone()
+}

@@ -1,0 +1,210 @@
+//! A terminal of 80 columns and 24 rows, and what is on it.
+//!
+//! Invariant: what is on the screen is what a person sees: text is placed, wrapped and scrolled as a VT100 does it.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::process::Child;
+use std::sync::{Arc, Mutex};
+
+use nix::pty::{Winsize, openpty};
+use unicode_width::UnicodeWidthChar as _;
+
+use crate::mcp::home::{Home, until};
+
+const COLUMNS: usize = 80;
+const ROWS: usize = 24;
+
+/// A command at a terminal, and the person's side of it.
+pub(crate) struct Terminal {
+    keyboard: File,
+    screen: Arc<Mutex<Screen>>,
+    child: Child,
+}
+
+impl Terminal {
+    pub(crate) fn start(home: &Home, words: &[&str]) -> Self {
+        let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        let ends = openpty(&size, None).unwrap();
+        let child = home.at_terminal(words, &ends.slave);
+        drop(ends.slave);
+        let keyboard = File::from(ends.master.try_clone().unwrap());
+        let screen = Arc::new(Mutex::new(Screen::default()));
+        let drawn = Arc::clone(&screen);
+        std::thread::spawn(move || draw(ends.master, &drawn));
+        Self { keyboard, screen, child }
+    }
+
+    /// Waits until a prompt is on the screen that begins like one of these, and gives the rows of the screen.
+    #[track_caller]
+    pub(crate) fn asked(&self, questions: &[&str]) -> Vec<String> {
+        let found = until(|| {
+            let screen = self.screen.lock().unwrap();
+            let rows = screen.shown();
+            let prompt = rows.get(screen.row).filter(|_| !screen.is_hidden)?.strip_prefix("? ")?;
+            questions.iter().any(|question| prompt.starts_with(question)).then_some(rows)
+        });
+        found.unwrap_or_else(|| panic!("it does not ask {questions:?}: {:#?}", self.screen.lock().unwrap().shown()))
+    }
+
+    /// How many rows the terminal itself has broken until now.
+    pub(crate) fn wrapped(&self) -> usize {
+        self.screen.lock().unwrap().wrapped
+    }
+
+    pub(crate) fn types(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits for the end: the exit status and standard output.
+    #[track_caller]
+    pub(crate) fn ends(mut self) -> (Option<i32>, String) {
+        let status = until(|| self.child.try_wait().unwrap());
+        let status = status.unwrap_or_else(|| panic!("it goes on: {:#?}", self.screen.lock().unwrap().shown()));
+        let mut out = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        (status.code(), out)
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Draws what comes, until the other end is closed.
+fn draw(master: OwnedFd, screen: &Mutex<Screen>) {
+    let mut master = File::from(master);
+    let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
+    while let Ok(count @ 1..) = master.read(&mut buffer) {
+        bytes.extend_from_slice(&buffer[..count]);
+        let whole = match str::from_utf8(&bytes) {
+            Ok(text) => text.len(),
+            Err(error) => error.valid_up_to(),
+        };
+        let text: String = String::from_utf8(bytes.drain(..whole).collect()).unwrap();
+        let mut screen = screen.lock().unwrap();
+        text.chars().for_each(|char| screen.take(char));
+    }
+}
+
+/// What a terminal shows.
+#[derive(Debug, Default)]
+struct Screen {
+    /// The rows, from the top of the screen; those of wide characters have an empty cell behind them.
+    rows: Vec<Vec<String>>,
+    row: usize,
+    column: usize,
+    /// An escape sequence that is not complete.
+    escape: Option<String>,
+    /// Whether the cursor is hidden, which it is while a prompt is drawn.
+    is_hidden: bool,
+    /// How many rows the terminal has begun by itself, for a character that did not fit into the one before.
+    wrapped: usize,
+}
+
+impl Screen {
+    fn shown(&self) -> Vec<String> {
+        self.rows.iter().map(|row| row.concat().trim_end().to_owned()).collect()
+    }
+
+    fn take(&mut self, char: char) {
+        if let Some(mut escape) = self.escape.take() {
+            escape.push(char);
+            let is_sequence = escape.starts_with('[');
+            if (is_sequence && escape.len() > 1 && ('@'..='~').contains(&char)) || !is_sequence {
+                self.obey(&escape);
+            } else {
+                self.escape = Some(escape);
+            }
+            return;
+        }
+        match char {
+            '\u{1b}' => self.escape = Some(String::new()),
+            '\r' => self.column = 0,
+            '\n' => self.feed(),
+            '\u{8}' => self.column = self.column.saturating_sub(1),
+            '\t' => self.column = ((self.column / 8 + 1) * 8).min(COLUMNS - 1),
+            char if char.is_control() => {}
+            char => self.put(char),
+        }
+    }
+
+    fn feed(&mut self) {
+        if self.row + 1 == ROWS {
+            self.row_at(self.row);
+            self.rows.remove(0);
+        } else {
+            self.row += 1;
+        }
+        self.row_at(self.row);
+    }
+
+    fn row_at(&mut self, row: usize) -> &mut Vec<String> {
+        while self.rows.len() <= row {
+            self.rows.push(Vec::new());
+        }
+        &mut self.rows[row]
+    }
+
+    fn put(&mut self, char: char) {
+        let width = char.width().unwrap_or(0);
+        if self.column + width > COLUMNS {
+            self.wrapped += 1;
+            self.column = 0;
+            self.feed();
+        }
+        let (row, column) = (self.row, self.column);
+        let cells = self.row_at(row);
+        while cells.len() < column + width {
+            cells.push(" ".to_owned());
+        }
+        match width {
+            0 => {
+                if let Some(cell) = column.checked_sub(1).and_then(|before| cells.get_mut(before)) {
+                    cell.push(char);
+                }
+            }
+            _ => {
+                cells[column] = char.to_string();
+                cells[column + 1..column + width].iter_mut().for_each(String::clear);
+            }
+        }
+        self.column += width;
+    }
+
+    /// The control sequences that prompts use (ECMA-48).
+    fn obey(&mut self, escape: &str) {
+        let Some(sequence) = escape.strip_prefix('[') else { return };
+        let (numbers, action) = sequence.split_at(sequence.len() - 1);
+        let mut numbers = numbers.trim_start_matches('?').split(';').map(|number| number.parse::<usize>().ok());
+        let first = numbers.next().flatten();
+        let count = first.unwrap_or(1).max(1);
+        let (row, column) = (self.row, self.column);
+        match action {
+            "A" => self.row = row.saturating_sub(count),
+            "B" => self.row = (row + count).min(ROWS - 1),
+            "C" => self.column = (column + count).min(COLUMNS - 1),
+            "D" => self.column = column.saturating_sub(count),
+            "E" => (self.row, self.column) = ((row + count).min(ROWS - 1), 0),
+            "F" => (self.row, self.column) = (row.saturating_sub(count), 0),
+            "G" => self.column = count - 1,
+            "H" => (self.row, self.column) = (count - 1, numbers.next().flatten().unwrap_or(1).max(1) - 1),
+            "J" => {
+                self.row_at(row).truncate(column);
+                self.rows.truncate(row + 1);
+            }
+            "K" => match first.unwrap_or(0) {
+                0 => self.row_at(row).truncate(column),
+                _ => self.row_at(row).clear(),
+            },
+            "h" | "l" if first == Some(25) => self.is_hidden = action == "l",
+            "m" | "h" | "l" => {}
+            other => panic!("a terminal is told `{other}`, which this one does not know"),
+        }
+    }
+}
