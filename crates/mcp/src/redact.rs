@@ -275,15 +275,11 @@ fn ends_words(character: char) -> bool {
 
 /// A path as it is written in a URL.
 fn in_url(path: &str) -> String {
-    let mut url = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
-            url.push(char::from(byte));
-        } else {
-            url.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    url
+    let written = |byte: u8| match byte {
+        b'/' | b'-' | b'.' | b'_' | b'~' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    path.bytes().map(written).collect()
 }
 
 /// Whether a character may be part of a path in a message. Quotes, colons and white space end it.

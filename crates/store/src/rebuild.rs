@@ -101,8 +101,8 @@ const WHERE_WHOLE: [(&str, &str); 4] = [
     ("SELECT what, at FROM mark WHERE what = 'forgotten'", "INSERT OR IGNORE INTO mark (what, at) VALUES (?1, ?2)"),
 ];
 
-/// Rows that are also copied from a damaged index: refusals. The first reads all of them. Where the texts of a refusal cannot be read, it is copied without
-/// them, so that a damaged text lets no tool run.
+/// Rows that are also copied from a damaged index: refusals. The first reads all of them. Where the texts of a refusal cannot be
+/// read, it is copied without them, so that a damaged text lets no tool run.
 const WHERE_DAMAGED: [(&str, &str); 2] = [
     (
         "SELECT tool, grants, form, by, at FROM approval WHERE granted = 0",

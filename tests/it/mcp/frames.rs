@@ -1,5 +1,7 @@
 //! What is on standard output is the protocol, and what is on standard input need not be.
 
+use std::io::Read as _;
+
 use serde_json::{Value, json};
 
 use super::home::Home;
@@ -176,7 +178,8 @@ fn a_message_with_too_many_values_is_refused_over_http_before_it_takes_memory() 
     let home = Home::new("");
     let web = home.web(&[]);
     web.peer().stateless(json!({})).make("long", "const execute = ({ x }) => x.length");
-    let post = |body: &str| {
+    let request = |item: &str, items: usize| {
+        let body = listed(7, item, items);
         let head = format!(
             "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, \
              text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: \
@@ -184,22 +187,21 @@ fn a_message_with_too_many_values_is_refused_over_http_before_it_takes_memory() 
             web.address,
             body.len()
         );
-        web.send(format!("{head}{body}"))
+        head + &body
     };
-    let (status, body) = post(&listed(7, "1000", 250_000));
+    let (status, body) = web.send(request("1000", 250_000));
     assert!(status == 200 && body.contains("250000"), "{status} {body}");
     let before = web.process.most_memory();
-    std::thread::scope(|scope| {
-        for (item, items) in FLOODS.repeat(4) {
-            let post = &post;
-            scope.spawn(move || {
-                let (status, body) = post(&listed(7, item, items));
-                let problem: Value = serde_json::from_str(&body).unwrap();
-                assert_eq!((status, &problem["code"]), (413, &json!("message-too-large")), "{problem}");
-                assert_eq!((&problem["id"], &problem["error"]["code"]), (&json!(7), &json!(-32_600)), "{problem}");
-            });
-        }
-    });
+    // All of them are sent before the first answer is read.
+    let begun: Vec<_> = FLOODS.repeat(4).into_iter().map(|(item, items)| web.hangs(&request(item, items))).collect();
+    for mut stream in begun {
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).unwrap();
+        let (head, body) = reply.split_once("\r\n\r\n").unwrap();
+        let problem: Value = serde_json::from_str(body).unwrap();
+        assert!(head.starts_with("HTTP/1.1 413 ") && problem["code"] == "message-too-large", "{head} {problem}");
+        assert_eq!((&problem["id"], &problem["error"]["code"]), (&json!(7), &json!(-32_600)), "{problem}");
+    }
     let more = web.process.most_memory() - before;
     assert!(more < FOR_LISTS, "{more} MiB");
 }
