@@ -68,7 +68,9 @@ pub(super) fn compacted(secret: usize, value: &str) -> Vec<Pattern> {
         return packed(secret, value);
     }
     let mut all = written(secret, value);
-    all.iter_mut().for_each(|pattern| pattern.text.retain(|byte| !byte.is_ascii_whitespace()));
+    for pattern in &mut all {
+        pattern.text.retain(|byte| !byte.is_ascii_whitespace());
+    }
     all
 }
 
