@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 use toolcell::Status;
+use toolcell::store::audit::{Action, Attempt};
 use toolcell::store::{
     Approval, Decision, Entry, Filter, Mending, Mode, Order, Record, Settings, Store, WhenTaken, fsck, repair_adopting,
 };
@@ -256,6 +257,31 @@ fn refusals_outlast_a_damaged_index_and_approvals_do_not() {
         assert_eq!(said.iter().map(|one| one.by.as_str()).collect::<Vec<_>>(), [by]);
         assert_eq!(damaged.store().decisions(10).unwrap().len(), 1);
     }
+}
+
+#[test]
+fn refusals_outlast_an_index_that_is_gone_and_approvals_do_not() {
+    let mut shelf = shelf();
+    shelf.reopen();
+    let decide = |tool: &str, action: Action, decision: Decision| {
+        let (tool, at) = (shelf.find(tool).unwrap().id, shelf.now());
+        let attempt = Attempt { tool: Some(tool), ..Attempt::new(action, at) };
+        let approval = Approval { tool, grants: json!(["net"]), decision, by: "me".to_owned(), at };
+        shelf.store().change(attempt).decide(&approval).unwrap();
+    };
+    decide("hit", Action::Refuse, Decision::Refused);
+    decide("other", Action::Refuse, Decision::Refused);
+    decide("other", Action::Approve, Decision::Approved);
+    shelf.close();
+    for ending in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(shelf.path().join(format!("index.sqlite{ending}")));
+    }
+    let health = shelf.repair();
+    let mended = health.problems[0].mended.as_deref().unwrap();
+    assert!(health.is_good() && mended.ends_with("without approvals; 1 refusal was taken over"), "{mended}");
+    shelf.reopen();
+    let decided = |tool: &str| shelf.store().decision(shelf.find(tool).unwrap().id, &json!(["net"])).unwrap();
+    assert_eq!((decided("hit"), decided("other")), (Some(Decision::Refused), None));
 }
 
 #[test]

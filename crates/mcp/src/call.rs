@@ -4,6 +4,7 @@
 //! line in the log as well.
 #![expect(clippy::result_large_err, reason = "an answer is made once, and handed on")]
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,6 +34,7 @@ use crate::ask::{self, Asker, Asking, Meanwhile, Open, Way};
 use crate::calls::UnderWay;
 use crate::handler::{is_remote, is_stateless, principal};
 use crate::operation::{Operation, unknown};
+use crate::principal::Principal;
 use crate::published;
 use crate::redact::Scope;
 use crate::run::{Around, GivenUp, Hears, Progress, run};
@@ -59,6 +61,33 @@ struct Call {
     tenant: Arc<Tenant>,
     context: RequestContext<RoleServer>,
     _under_way: UnderWay,
+}
+
+/// What is left of a call whose arguments were taken, until it is known what it is bound to.
+struct Unbound {
+    /// Whose it is, where the client may carry something for it.
+    principal: Option<Principal>,
+    name: Cow<'static, str>,
+    state: Option<String>,
+    response: Option<Value>,
+}
+
+/// What a client may carry from one request to the next, without the arguments of the call.
+struct Continuation {
+    /// What it carried.
+    state: Option<String>,
+    /// What was said to the question.
+    response: Option<Value>,
+    /// What a state is bound to that is carried for this call.
+    bound: Option<Bound>,
+}
+
+impl Unbound {
+    fn bound_to(self, arguments: Option<&JsonObject>) -> Continuation {
+        let Self { principal, name, state, response } = self;
+        let bound = principal.and_then(|principal| Bound::to(&principal, "tools/call", &(&name, arguments)).ok());
+        Continuation { state, response, bound }
+    }
 }
 
 impl Server {
@@ -117,8 +146,8 @@ async fn caught(
 impl Call {
     async fn answer(self, mut request: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
         let answered = match Operation::named(&request.name) {
-            Some(Operation::Run) => match self.read_run(request.arguments.as_ref()).await {
-                Ok(run) => return self.run(run, &request).await,
+            Some(Operation::Run) => match self.read_run(request).await {
+                Ok((run, continued)) => return self.run(run, continued).await,
                 Err(result) => result,
             },
             Some(operation) => {
@@ -144,8 +173,7 @@ impl Call {
     ) -> CallToolResult {
         let lang = self.lang();
         let done = self.in_turn(move |toolbox| {
-            let done =
-                read(toolbox, operation, arguments.as_ref(), lang).and_then(|request: T| act(toolbox, &request, lang));
+            let done = read(toolbox, operation, arguments, lang).and_then(|request: T| act(toolbox, &request, lang));
             done.unwrap_or_else(failed)
         });
         match done.await {
@@ -154,16 +182,20 @@ impl Call {
         }
     }
 
-    /// Reads a request for a run; gives the answer where it cannot be read.
-    async fn read_run(&self, arguments: Option<&JsonObject>) -> Result<RunTool, CallToolResult> {
+    /// Reads a request for a run; gives the answer where it cannot be read. The arguments are gone when it is read.
+    async fn read_run(&self, mut request: CallToolRequestParams) -> Result<(RunTool, Continuation), CallToolResult> {
         let lang = self.lang();
-        if arguments.is_none_or(|arguments| !is_long(arguments))
-            && let Ok(run) = parsed(arguments)
+        let arguments = request.arguments.take();
+        let unbound = self.unbound(request);
+        if arguments.as_ref().is_none_or(|arguments| !is_long(arguments))
+            && let Ok(run) = parsed(arguments.as_ref())
         {
-            return Ok(run);
+            return Ok((run, unbound.bound_to(arguments.as_ref())));
         }
-        let arguments = arguments.cloned();
-        let read = self.in_turn(move |toolbox| read(toolbox, Operation::Run, arguments.as_ref(), lang));
+        let read = self.in_turn(move |toolbox| {
+            let continued = unbound.bound_to(arguments.as_ref());
+            read(toolbox, Operation::Run, arguments, lang).map(|run| (run, continued))
+        });
         match read.await {
             Ok(read) => read.map_err(failed),
             Err(error) => Err(self.not_begun(error, Some(Operation::Run), None).await),
@@ -171,7 +203,7 @@ impl Call {
     }
 
     /// A tool that is none of the five: an approved one, or none.
-    async fn published(self, request: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
+    async fn published(self, mut request: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
         let (most, name) = (self.server.settings().publish, request.name.to_string());
         let found = self.in_turn(move |toolbox| published::find(toolbox, &name, most).ok().flatten()).await;
         let found = match found {
@@ -185,10 +217,12 @@ impl Call {
                 .await;
             return Err(ErrorData::invalid_params(message, Some(json!({"code": "tool-unknown"}))));
         };
-        let text = serde_json::to_string(&request.arguments.clone().unwrap_or_default()).unwrap_or_default();
+        let arguments = request.arguments.take();
+        let continued = self.unbound(request).bound_to(arguments.as_ref());
+        let text = serde_json::to_string(&arguments.unwrap_or_default()).unwrap_or_default();
         match Params::parse(text) {
             Ok(parameters) => {
-                self.run(RunTool { tool_name: Some(tool), parameters, ..RunTool::default() }, &request).await
+                self.run(RunTool { tool_name: Some(tool), parameters, ..RunTool::default() }, continued).await
             }
             Err(error) => {
                 let (code, message) = (error.code(), error.to_string());
@@ -198,11 +232,11 @@ impl Call {
         }
     }
 
-    async fn run(self, request: RunTool, call: &CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
+    async fn run(self, request: RunTool, mut continued: Continuation) -> Result<CallToolResponse, ErrorData> {
         if self.is_task(&request) {
             return Ok(self.into_task(request));
         }
-        let (asking, meanwhile) = match self.asking(call).await {
+        let (asking, meanwhile) = match self.asking(&mut continued).await {
             Ok(Ok(Asking::After(meanwhile))) => (Asking::After(Arc::clone(&meanwhile)), Some(meanwhile)),
             Ok(Ok(asking)) => (asking, None),
             Ok(Err(error)) => return Err(self.foreign(&error, &request).await),
@@ -220,7 +254,7 @@ impl Call {
         let ran = run(Around { tenant, settings, asking, progress }, request, given_up).await;
         let open = meanwhile.and_then(|meanwhile| meanwhile.open());
         if let (Ok(Err(RunError::Denied(_))), Some(open)) = (&ran, open)
-            && let Some(response) = self.input_required(call, open).await
+            && let Some(response) = self.input_required(continued, open).await
         {
             return Ok(response);
         }
@@ -271,20 +305,18 @@ impl Call {
     }
 
     /// How somebody can be asked in this call, and what they have said to it already.
-    async fn asking(&self, call: &CallToolRequestParams) -> Result<Result<Asking, SealError>, NotBegun> {
+    async fn asking(&self, continued: &mut Continuation) -> Result<Result<Asking, SealError>, NotBegun> {
         let elicits = self.elicits();
         if !is_stateless(&self.context) {
             let now = || Asking::Now(Way::Client(self.context.peer.clone()), self.asker());
             return Ok(Ok(if elicits { now() } else { Asking::Nobody }));
         }
-        let Some(state) = call.request_state.clone() else {
+        let Some(state) = continued.state.take() else {
             let after = || Asking::After(Meanwhile::knowing(self.asker(), BTreeMap::new()));
             return Ok(Ok(if elicits { after() } else { Asking::Nobody }));
         };
-        let bound = match self.bound(call) {
-            Ok(bound) => bound,
-            Err(error) => return Ok(Err(error)),
-        };
+        // For what has no canonical form nothing was ever sealed.
+        let Some(bound) = continued.bound.clone() else { return Ok(Err(SealError::Foreign)) };
         let tenant = Arc::clone(&self.tenant);
         let opened = self.in_turn(move |toolbox| {
             let store = toolbox.store().ok_or(SealError::Foreign)?;
@@ -294,7 +326,7 @@ impl Call {
             Ok(carried) => carried,
             Err(error) => return Ok(Err(error)),
         };
-        let response = call.input_responses.as_ref().and_then(|responses| responses.get(QUESTION)).cloned();
+        let response = continued.response.take();
         let response = response.and_then(|response| serde_json::from_value::<ElicitResult>(response).ok());
         let mut said = carried.said;
         match response.map(|response| ask::said(&response)) {
@@ -307,7 +339,7 @@ impl Call {
     }
 
     /// The answer that asks a question; none where nothing can be carried.
-    async fn input_required(&self, call: &CallToolRequestParams, open: Open) -> Option<CallToolResponse> {
+    async fn input_required(&self, continued: Continuation, open: Open) -> Option<CallToolResponse> {
         let Open { hash: asked, form, said } = open;
         if said.len() >= QUESTIONS {
             return None;
@@ -318,7 +350,7 @@ impl Call {
         {
             *message = self.server.redaction().text(message, Scope::Known).into_owned();
         }
-        let (tenant, bound) = (Arc::clone(&self.tenant), self.bound(call).ok()?);
+        let (tenant, bound) = (Arc::clone(&self.tenant), continued.bound?);
         let lasts = self.server.settings().patience;
         let sealed = self.in_turn(move |toolbox| {
             let until = (toolcell::now(), lasts);
@@ -330,9 +362,15 @@ impl Call {
         Some(InputRequiredResult::new(Some(asks), Some(sealed)).into())
     }
 
-    /// What a state is bound to that is carried for a call.
-    fn bound(&self, call: &CallToolRequestParams) -> Result<Bound, SealError> {
-        Ok(Bound::to(&self.tenant.principal, "tools/call", &(&call.name, &call.arguments))?)
+    /// What is left of a call whose arguments were taken.
+    fn unbound(&self, call: CallToolRequestParams) -> Unbound {
+        let carries = is_stateless(&self.context) && (self.elicits() || call.request_state.is_some());
+        Unbound {
+            principal: carries.then(|| self.tenant.principal.clone()),
+            name: call.name,
+            state: call.request_state,
+            response: call.input_responses.and_then(|mut responses| responses.remove(QUESTION)),
+        }
     }
 
     /// How somebody is asked in this call.
@@ -442,10 +480,13 @@ fn reflect(toolbox: &Toolbox, request: &ReflectOnTask, lang: Lang) -> Result<Cal
 fn read<T: DeserializeOwned>(
     toolbox: &Toolbox,
     operation: Operation,
-    arguments: Option<&JsonObject>,
+    arguments: Option<JsonObject>,
     lang: Lang,
 ) -> Result<T, Failure> {
-    parsed(arguments).map_err(|error| {
+    let text = as_text(arguments.as_ref());
+    // The tree takes much more than the text.
+    drop(arguments);
+    read_request(&text).map_err(|error| {
         let recorded = toolbox.turn_away(Some(operation.name()), None, error.code(), error.to_string());
         if let Err(fault) = recorded {
             tracing::warn!(code = fault.code(), "a request that was turned away is not recorded: {fault}");
@@ -455,8 +496,11 @@ fn read<T: DeserializeOwned>(
 }
 
 fn parsed<T: DeserializeOwned>(arguments: Option<&JsonObject>) -> Result<T, RequestError> {
-    let text = arguments.map_or_else(|| Ok("{}".to_owned()), serde_json::to_string).unwrap_or_default();
-    read_request(&text)
+    read_request(&as_text(arguments))
+}
+
+fn as_text(arguments: Option<&JsonObject>) -> String {
+    arguments.map_or_else(|| Ok("{}".to_owned()), serde_json::to_string).unwrap_or_default()
 }
 
 /// Whether arguments have more than [`LONG`] bytes or so.

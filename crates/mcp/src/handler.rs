@@ -15,9 +15,10 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
-use serde_json::{Value, json};
+use serde_json::json;
 use toolcell::Toolbox;
 
+use crate::bounds::{Excess, MESSAGE_LIMIT};
 use crate::operation::Operation;
 use crate::principal::Principal;
 use crate::server::{OpenFailure, Server};
@@ -147,7 +148,7 @@ impl ServerHandler for Server {
         prompt::get(&request.name, request.arguments.as_ref()).map(Into::into)
     }
 
-    /// What the transport puts in place of a message that is too long.
+    /// What the transport puts in place of a message that is too large.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -161,12 +162,11 @@ impl ServerHandler for Server {
             let method: String = request.method.chars().take(64).flat_map(char::escape_debug).collect();
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));
         }
-        let said = |field: &str| request.params.as_ref().and_then(|params| params.get(field)).and_then(Value::as_u64);
-        let (bytes, limit) = (said("bytes").unwrap_or_default(), said("limit").unwrap_or_default());
-        let message = format!("the message has {bytes} bytes, the limit is {limit}");
+        let excess = Excess::from_params(request.params.as_ref());
+        let excess = excess.unwrap_or(Excess::Bytes { bytes: 0, limit: MESSAGE_LIMIT });
         let tenant = self.tenant_of(&context).await?;
-        tenant.turn_away(None, None, "message-too-large", message.clone()).await;
-        Err(ErrorData::invalid_request(message, Some(json!({"code": "message-too-large"}))))
+        tenant.turn_away(None, None, Excess::CODE, excess.to_string()).await;
+        Err(excess.error())
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

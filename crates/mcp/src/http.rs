@@ -86,6 +86,9 @@ pub struct HttpConfig {
     /// What all bodies that are read may take together, in bytes; 64 MiB. A principal of several takes at most as much as is
     /// left to the others.
     pub bodies: usize,
+    /// What the values of all messages may take together in memory, in bytes, as it is estimated from their number; 256 MiB. A
+    /// principal of several takes at most as much as is left to the others.
+    pub values: usize,
     /// How many bytes of a body have to come in a second; 16 KiB.
     pub body_rate: NonZeroU32,
     /// How many connections there may be; 4,096. Where there are tokens, a quarter of them is for those that have not shown one
@@ -190,6 +193,7 @@ impl Default for HttpConfig {
             body_limit: 4 << 20,
             metrics: None,
             bodies: 64 << 20,
+            values: 256 << 20,
             body_rate: BODY_RATE,
             connections: 4096,
             requests: 512,

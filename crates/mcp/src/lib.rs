@@ -8,6 +8,7 @@
 
 mod answer;
 mod ask;
+mod bounds;
 mod call;
 mod calls;
 mod changes;

@@ -37,10 +37,7 @@ pub(crate) fn malformed(text: &[u8], why: &serde_json::Error) -> Option<Malforme
     let id = match &envelope {
         Some(Envelope { id: None, method: Some(_) }) if is_json => return None,
         Some(Envelope { id: Some(id), method: Some(_) }) => serde_json::from_str(id.get()).ok().filter(is_id),
-        None if text.contains("\"method\"") => {
-            let end = text.ceil_char_boundary(text.len().saturating_sub(ENDS));
-            id_at_begin(&text[..text.floor_char_boundary(ENDS)]).or_else(|| id_at_end(&text[end..]))
-        }
+        None if text.contains("\"method\"") => request_id(text.as_bytes()),
         _ => None,
     };
     let (code, name, hint) = if is_json {
@@ -54,8 +51,14 @@ pub(crate) fn malformed(text: &[u8], why: &serde_json::Error) -> Option<Malforme
     Some(Malformed { id: id.and_then(|id| serde_json::from_value(id).ok()), error })
 }
 
+/// The identifier of the request that a text is, as far as its ends show one.
+pub(crate) fn request_id(text: &[u8]) -> Option<Value> {
+    let (begin, end) = (&text[..text.len().min(ENDS)], &text[text.len().saturating_sub(ENDS)..]);
+    id_at_begin(&String::from_utf8_lossy(begin)).or_else(|| id_at_end(&String::from_utf8_lossy(end)))
+}
+
 /// The identifier, where it stands before everything that is long: `{"jsonrpc":"2.0","id":7,`.
-pub(crate) fn id_at_begin(begin: &str) -> Option<Value> {
+fn id_at_begin(begin: &str) -> Option<Value> {
     let mut rest = begin.trim_start().strip_prefix('{')?;
     loop {
         let (key, after) = scalar(rest.trim_start())?;
@@ -69,7 +72,7 @@ pub(crate) fn id_at_begin(begin: &str) -> Option<Value> {
 }
 
 /// The identifier, where it stands behind it: `"jsonrpc":"2.0","id":7}`.
-pub(crate) fn id_at_end(end: &str) -> Option<Value> {
+fn id_at_end(end: &str) -> Option<Value> {
     let at = end.rfind("\"id\"")?;
     let (value, after) = scalar(end[at + 4..].trim_start().strip_prefix(':')?.trim_start())?;
     let mut after = after.trim();

@@ -66,6 +66,7 @@ impl SealError {
 }
 
 /// What a state is bound to.
+#[derive(Clone)]
 pub(crate) struct Bound(Vec<u8>);
 
 impl Bound {

@@ -23,15 +23,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
+use crate::bounds::MESSAGE_LIMIT;
 use crate::calls::LAST;
 use crate::runtime::THREADS_HINT;
 use crate::server::Server;
 use lines::Lines;
 pub(crate) use lines::TOO_LONG;
 use transport::Messages;
-
-/// The longest message, in bytes.
-pub(crate) const MESSAGE_LIMIT: usize = 4 << 20;
 
 /// Why a server does not serve.
 #[derive(Debug, thiserror::Error)]

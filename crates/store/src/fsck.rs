@@ -142,7 +142,8 @@ pub enum Mending {
 /// With [`Mending::Repair`], objects that are not what their name says, or cannot be read, are put aside, and so are steps that an
 /// index that is whole does not know. An index that is damaged or does not agree with the objects is made anew from them; nobody
 /// else may have the store open then. Usage, status, approvals, records and what tools keep in spaces are taken over from the old
-/// index where it can be read; from one that SQLite calls damaged no approvals are.
+/// index where it can be read; from one that SQLite calls damaged no approvals are, and refusals
+/// are taken over from the audit log as well.
 ///
 /// # Errors
 /// Those of opening a store, and of the disk: where the index cannot be read, nothing is repaired. What is wrong with what is stored is no error but the answer.

@@ -32,6 +32,7 @@ mod objects;
 mod outbox;
 mod rebuild;
 mod records;
+mod refusals;
 mod reserve;
 mod run_id;
 mod runs;

@@ -5,10 +5,12 @@
 //! first, so nothing is lost wherever it was broken off; and where the disk fails to read, the rebuilding stops.
 //!
 //! What objects do not say is taken over from the old index, as far as it can be read. From one that is damaged no
-//! approvals are: a flipped bit must not let anything run. Refusals are, since they only keep tools from running. For the same reason the secret goes, and with it whatever was
-//! made with it: a token that was spent must not be good again, and a run that is asleep cannot be opened any more.
+//! approvals are: a flipped bit must not let anything run. Refusals are, since they only keep tools from running: those of the old
+//! index, and those that the audit log tells of. For the same reason the secret goes, and with it whatever was made with it: a token
+//! that was spent must not be good again, and a run that is asleep cannot be opened any more.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use blake3::Hash;
 use jiff::Timestamp;
@@ -19,6 +21,7 @@ use crate::error::Fault;
 use crate::fsck::Health;
 use crate::index::{self, FILE};
 use crate::objects::{Found, Name, Objects};
+use crate::refusals::{self, Refusals};
 use crate::secret;
 use crate::spaces;
 use crate::step::apply;
@@ -98,8 +101,8 @@ const WHERE_WHOLE: [(&str, &str); 4] = [
     ("SELECT what, at FROM mark WHERE what = 'forgotten'", "INSERT OR IGNORE INTO mark (what, at) VALUES (?1, ?2)"),
 ];
 
-/// Rows that are also copied from a damaged index: refusals. Where the texts of a refusal cannot be read, it is copied without
-/// them, so that a damaged text lets no tool run.
+/// Rows that are also copied from a damaged index: refusals. The first reads all of them. Where the texts of a refusal cannot be
+/// read, it is copied without them, so that a damaged text lets no tool run.
 const WHERE_DAMAGED: [(&str, &str); 2] = [
     (
         "SELECT tool, grants, form, by, at FROM approval WHERE granted = 0",
@@ -129,20 +132,46 @@ pub(crate) fn index(directory: &Directory, objects: &Objects, old: Old, health: 
     }
     let made = make(directory, objects, old);
     directory.admit_others()?;
-    let versions = made?;
-    let mended = match old {
-        Old::Whole => format!("the index was made anew from {versions} versions"),
-        Old::Damaged => {
-            format!("the index was made anew from {versions} versions, without approvals (refusals are kept)")
-        }
-    };
+    let mended = made?.to_string();
     health.problems.iter_mut().filter(|problem| problem.mended.is_none() && problem.of_index).for_each(|problem| {
         problem.mended = Some(mended.clone());
     });
     Ok(())
 }
 
-fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<usize, Fault> {
+/// A new index.
+struct Made {
+    versions: usize,
+    /// The refusals in it; nothing where the old index was whole.
+    refusals: Option<TakenRefusals>,
+}
+
+/// Refusals that were taken over from a damaged index and from the audit log.
+struct TakenRefusals {
+    count: u64,
+    /// Whether one of the two could be read to its end.
+    are_all: bool,
+}
+
+impl fmt::Display for Made {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the index was made anew from {} versions", self.versions)?;
+        match &self.refusals {
+            None => Ok(()),
+            Some(TakenRefusals { count, are_all: true }) => {
+                let were = if *count == 1 { "refusal was" } else { "refusals were" };
+                write!(f, ", without approvals; {count} {were} taken over")
+            }
+            Some(TakenRefusals { count, are_all: false }) => write!(
+                f,
+                ", without approvals, and not all refusals could be read ({count} of them were): neither the old index nor the audit \
+                 log is whole; refuse again what must not run, `toolcell approvals refuse TOOL`"
+            ),
+        }
+    }
+}
+
+fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<Made, Fault> {
     let root = directory.root();
     let old_path = directory.path().join(FILE);
     let mut options = private();
@@ -166,6 +195,7 @@ fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<usize, Fau
         apply(&transaction, &folded, number, hash, &version)?;
         versions += 1;
     }
+    let mut refusals_are_read = false;
     if let Some(old_index) = &old_index {
         let besides = if old == Old::Whole { &WHERE_WHOLE[..] } else { &WHERE_DAMAGED[..] };
         for columns in TAKEN_OVER.iter().chain(besides) {
@@ -173,10 +203,19 @@ fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<usize, Fau
                 // A disk that fails is no reason to forget what people said.
                 Err(error) if old == Old::Whole || is_read_error(&error) => return Err(error.into()),
                 // What cannot be read is what was lost; the rest is not.
-                _ => {}
+                Err(_) => {}
+                Ok(()) => refusals_are_read |= *columns == WHERE_DAMAGED[0],
             }
         }
     }
+    let refusals = if old == Old::Damaged {
+        let logged = Refusals::read(directory)?;
+        logged.add_to(&transaction)?;
+        let count = refusals::count(&transaction)?;
+        Some(TakenRefusals { count, are_all: refusals_are_read || logged.is_complete })
+    } else {
+        None
+    };
     spaces::recount(&transaction, old)?;
     transaction.commit()?;
     drop(old_index);
@@ -185,7 +224,7 @@ fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<usize, Fau
         secret::put_aside(directory)?;
     }
     replace(directory)?;
-    Ok(versions)
+    Ok(Made { versions, refusals })
 }
 
 /// Whether the disk could not be read, which is not to say that what is on it is damaged.

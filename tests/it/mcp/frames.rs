@@ -1,5 +1,7 @@
 //! What is on standard output is the protocol, and what is on standard input need not be.
 
+use std::io::Read as _;
+
 use serde_json::{Value, json};
 
 use super::home::Home;
@@ -127,6 +129,81 @@ fn a_message_of_100_mb_is_answered_with_why_and_the_server_goes_on() {
         assert_eq!((lines.len(), &lines[before]["error"]), (before + 1, &json!("message-too-large")), "{lines:#?}");
         peer.call("list_dynamic_tools", json!({})).done();
     }
+}
+
+/// A call of `long` with a list of so many items, as a text.
+fn listed(id: u64, item: &str, items: usize) -> String {
+    let list = vec![item; items].join(",");
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"_meta":{meta},"name":"run_dynamic_tool","arguments":{{"tool_name":"long","parameters":{{"x":[{list}]}}}}}}}}"#
+    )
+}
+
+/// What a server that has so much memory at most says to lists that are short enough and to ones that are not.
+const FLOODS: [(&str, usize); 3] = [("0", 2_000_000), (r#"{"":0}"#, 500_000), (r#"[""]"#, 700_000)];
+/// What it takes besides, in MiB: in an unoptimised build a call of 1 MiB of parameters alone takes some of it.
+const FOR_LISTS: u64 = 150;
+
+#[test]
+fn a_message_with_too_many_values_is_refused_at_pipes_before_it_takes_memory() {
+    let home = Home::new("");
+    let mut peer = home.piped(&[]).in_session(json!({}));
+    peer.make("long", "const execute = ({ x }) => x.length");
+    let id = peer.id();
+    peer.write(format!("{}\n", listed(id, "1000", 250_000)).as_bytes());
+    peer.wait(id).returns(&json!(250_000));
+    let before = peer.process().most_memory();
+    for (item, items) in FLOODS {
+        let lines = home.audit().len();
+        let id = peer.id();
+        peer.write(format!("{}\n", listed(id, item, items)).as_bytes());
+        let reply = peer.wait(id);
+        assert_eq!(reply.is_refused_with(-32_600), "message-too-large");
+        let message = reply.message["error"]["message"].as_str().unwrap();
+        assert!(message.contains("values") && message.contains("the limit is 256000"), "{message}");
+        assert_eq!(home.audit()[lines]["error"], "message-too-large");
+    }
+    let more = peer.process().most_memory() - before;
+    assert!(more < FOR_LISTS, "{more} MiB");
+    peer.call("list_dynamic_tools", json!({})).done();
+}
+
+#[test]
+fn a_message_with_too_many_values_is_refused_over_http_before_it_takes_memory() {
+    let home = Home::new("");
+    let web = home.web(&[]);
+    web.peer().stateless(json!({})).make("long", "const execute = ({ x }) => x.length");
+    let request = |item: &str, items: usize| {
+        let body = listed(7, item, items);
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, \
+             text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: \
+             run_dynamic_tool\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+            web.address,
+            body.len()
+        );
+        head + &body
+    };
+    let (status, body) = web.send(request("1000", 250_000));
+    assert!(status == 200 && body.contains("250000"), "{status} {body}");
+    let before = web.process.most_memory();
+    // All of them are sent before the first answer is read.
+    let begun: Vec<_> = FLOODS.repeat(4).into_iter().map(|(item, items)| web.hangs(&request(item, items))).collect();
+    for mut stream in begun {
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).unwrap();
+        let (head, body) = reply.split_once("\r\n\r\n").unwrap();
+        let problem: Value = serde_json::from_str(body).unwrap();
+        assert!(head.starts_with("HTTP/1.1 413 ") && problem["code"] == "message-too-large", "{head} {problem}");
+        assert_eq!((&problem["id"], &problem["error"]["code"]), (&json!(7), &json!(-32_600)), "{problem}");
+    }
+    let more = web.process.most_memory() - before;
+    assert!(more < FOR_LISTS, "{more} MiB");
 }
 
 /// What is no request, or none that can be answered.

@@ -300,6 +300,13 @@ impl Process {
         &self.said
     }
 
+    /// The most memory that it had so far, in MiB.
+    pub(crate) fn most_memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10
+    }
+
     pub(crate) fn is_sent(&self, signal: Signal) {
         kill(Pid::from_raw(i32::try_from(self.child.id()).unwrap()), signal).unwrap();
     }

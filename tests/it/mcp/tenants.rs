@@ -116,6 +116,44 @@ fn nobody_comes_in_without_a_token_of_the_file() {
 }
 
 #[test]
+fn the_file_of_tokens_is_read_through_no_grant() {
+    let granting = |home: &Home, folder: &str| {
+        let (folder, policy) = (home.path(folder), home.path("policy.toml"));
+        let policy_text = format!(
+            "[approval]\nmode = 'auto'\n[[grants.tools.read.files]]\nname = 'conf'\npath = '{}'\naccess = 'read'\n",
+            folder.display()
+        );
+        std::fs::write(policy, policy_text).unwrap();
+    };
+    let home = Home::new("");
+    std::fs::create_dir(home.path("granted")).unwrap();
+    let tokens = home.tokens(&["alice"], "");
+    std::fs::create_dir(home.path("conf")).unwrap();
+    std::fs::rename(&tokens, home.path("conf/tokens.toml")).unwrap();
+    let tokens = home.path("conf/tokens.toml").to_str().unwrap().to_owned();
+    granting(&home, "conf");
+    let output = home.command(&["mcp", "--http", "127.0.0.1:0", "--tokens", &tokens]);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && errors.contains("the file of tokens"), "{errors}");
+    // Under another name it is the same file.
+    granting(&home, "granted");
+    std::fs::hard_link(&tokens, home.path("granted/notes.txt")).unwrap();
+    std::os::unix::fs::symlink(&tokens, home.path("granted/link.txt")).unwrap();
+    std::fs::write(home.path("granted/open.txt"), "open").unwrap();
+    let web = home.web(&["--tokens", &tokens]);
+    let mut peer = of(&web, "alice").stateless(json!({}));
+    let source = "const execute = async ({ name }) => files.readText('conf/' + name)";
+    let draft = json!({ "name": "read", "description": "Reads", "code": source, "capabilities": ["files"] });
+    peer.call("create_tool", draft).done();
+    peer.run("read", json!({ "name": "open.txt" })).returns(&json!("open"));
+    for name in ["notes.txt", "link.txt"] {
+        let reply = peer.run("read", json!({ "name": name }));
+        let said = reply.message.to_string();
+        assert!(said.contains("\"isError\":true") && !said.contains(&Home::token("alice")), "{name}: {said}");
+    }
+}
+
+#[test]
 fn a_body_of_100_mb_is_refused_and_the_server_goes_on() {
     let home = Home::new("");
     let web = home.web(&[]);

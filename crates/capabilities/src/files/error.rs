@@ -44,13 +44,13 @@ pub enum FolderError {
         source: Error,
     },
     /// Something that decides what tools may do is in it, or around it.
-    #[error("the folder `{name}` at {path} is not granted: {why}, and no tool may change that")]
+    #[error("the folder `{name}` at {path} is not granted: {why}")]
     Protected {
         /// What it is called.
         name: FolderName,
         /// Where it is.
         path: String,
-        /// What is in it, or what it is in.
+        /// What is in it, or what it is in, and what no tool may do with that.
         why: String,
     },
 }
@@ -95,7 +95,9 @@ impl FolderError {
         match self {
             Self::Missing { .. } => "make the folder, or correct its `path` in the policy",
             Self::Denied { .. } => "give this user the permission to open it, or name another `path` in the policy",
-            Self::Protected { .. } => "name a `path` in the policy that is apart from it, or `access = \"read\"`",
+            Self::Protected { .. } => {
+                "name a `path` in the policy that is apart from it; where only changing is refused, `access = \"read\"` will do"
+            }
         }
     }
 }
@@ -142,6 +144,13 @@ pub(super) fn protected(place: &Place<'_>) -> Failure {
         "`{}` cannot be changed: it decides what tools may do, or leads to what does; write to another path",
         place.shown()
     );
+    Failure::nothing_done(DENIED, "files-protected", message)
+}
+
+/// What is there holds secrets.
+pub(super) fn hidden(place: &Place<'_>) -> Failure {
+    let message =
+        format!("`{}` cannot be read: it holds secrets that no tool may see; read another file", place.shown());
     Failure::nothing_done(DENIED, "files-protected", message)
 }
 

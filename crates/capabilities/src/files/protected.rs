@@ -1,4 +1,4 @@
-//! Files and folders that no tool may change: those that decide what tools may do.
+//! Files and folders that no tool may change: those that decide what tools may do. Of these, no tool reads those that hold secrets.
 //!
 //! A policy, the program of a hook, the list of trusted files, a store: a tool that can write one of them gives itself what it was
 //! not granted.
@@ -51,7 +51,7 @@ enum Scope {
     Itself,
     /// A folder with all that is below of it.
     Whole,
-    /// The same, and nothing of it is read either.
+    /// A file, or a folder with all that is below of it, and nothing of it is read either.
     Hidden,
 }
 
@@ -69,7 +69,8 @@ impl Protected {
         Self { what: what.into(), path: path.into(), scope: Scope::Whole }
     }
 
-    /// A folder with all that is below of it, which no tool reads either.
+    /// A file that no tool reads either, or a folder with all that is below of it. A folder that it is in is not granted for
+    /// reading.
     #[must_use]
     pub fn hidden(what: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         Self { what: what.into(), path: path.into(), scope: Scope::Hidden }
@@ -106,25 +107,24 @@ impl Guard {
         let mut guard = Self::default();
         for one in protected {
             let entry = Entry { shown: one.shown().into(), hidden: one.scope == Scope::Hidden };
-            let mut around = |id| {
-                guard.around.entry(id).or_insert_with(|| entry.clone());
+            let put = |entries: &mut BTreeMap<Id, Entry>, id| {
+                let known = entries.entry(id).or_insert_with(|| entry.clone());
+                // What hides something goes before what only protects it.
+                if entry.hidden && !known.hidden {
+                    *known = entry.clone();
+                }
             };
-            let end = walk(&one.path, &mut around)?;
+            let end = walk(&one.path, &mut |id| put(&mut guard.around, id))?;
             match end {
-                Some(End::File(id)) => drop(guard.files.insert(id, entry)),
-                Some(End::Folder(id)) if one.scope != Scope::Itself => drop(guard.whole.insert(id, entry)),
+                Some(End::File(id)) => put(&mut guard.files, id),
+                Some(End::Folder(id)) if one.scope != Scope::Itself => put(&mut guard.whole, id),
                 Some(End::Folder(_)) | None => {}
             }
-        }
-        // What hides something goes before what only protects it.
-        for one in protected.iter().filter(|one| one.scope == Scope::Hidden) {
-            let entry = Entry { shown: one.shown().into(), hidden: true };
-            walk(&one.path, &mut |id| drop(guard.around.insert(id, entry.clone())))?;
         }
         Ok(guard)
     }
 
-    /// Why a folder is not granted: what is in it, or what it is in.
+    /// Why a folder is not granted: what is in it, or what it is in, and what no tool may do with that.
     pub(super) fn refuses(&self, dir: &Dir, access: Access) -> Result<Option<String>, Error> {
         if self.around.is_empty() {
             return Ok(None);
@@ -132,7 +132,7 @@ impl Guard {
         let counts = |entry: &&Entry| access == Access::Write || entry.hidden;
         let own = id(&dir.dir_metadata()?);
         if let Some(entry) = self.around.get(&own).filter(counts) {
-            return Ok(Some(format!("{} is in it", entry.shown)));
+            return Ok(Some(format!("{} is in it, and {}", entry.shown, entry.rule())));
         }
         let mut above = String::from(".");
         let mut last = None;
@@ -140,7 +140,7 @@ impl Guard {
             let stat = statat(dir, above.as_str(), AtFlags::empty()).map_err(Error::from)?;
             let id = (stat.st_dev, stat.st_ino);
             if let Some(entry) = self.whole.get(&id).filter(counts) {
-                return Ok(Some(format!("it is in {}", entry.shown)));
+                return Ok(Some(format!("it is in {}, and {}", entry.shown, entry.rule())));
             }
             // The root is above itself.
             if last.replace(id) == Some(id) {
@@ -164,6 +164,17 @@ impl Guard {
     /// Whether a file is a protected one, under whatever name.
     pub(super) fn holds_file(&self, metadata: &Metadata) -> bool {
         self.files.contains_key(&id(metadata))
+    }
+
+    /// Whether a file is one that no tool reads, under whatever name.
+    pub(super) fn hides_file(&self, metadata: &Metadata) -> bool {
+        self.files.get(&id(metadata)).is_some_and(|entry| entry.hidden)
+    }
+}
+
+impl Entry {
+    const fn rule(&self) -> &'static str {
+        if self.hidden { "no tool may read or change that" } else { "no tool may change that" }
     }
 }
 

@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Read as _};
 use cap_std::fs::{File, Metadata};
 
 use crate::failure::Failure;
-use crate::files::error::{failed, no_file, too_large, too_much};
+use crate::files::error::{failed, hidden, no_file, too_large, too_much};
 use crate::files::folder::{Folder, kind, unhurried};
 use crate::files::place::{Place, UNFINISHED};
 use crate::files::quota::Taken;
@@ -33,6 +33,10 @@ impl Folder {
         let file = self.dir.open_with(&below, unhurried().read(true)).map_err(|error| failed(place, &error))?;
         let metadata = file.metadata().map_err(|error| failed(place, &error))?;
         must_be_file(place, &metadata)?;
+        // What was opened counts, whatever name it has here.
+        if self.guard.hides_file(&metadata) {
+            return Err(hidden(place));
+        }
         let size = metadata.len();
         let taken = self.read.take(size).map_err(|left| too_much(place, size, left, self.read.most(), CAP))?;
         if size > FILE_LIMIT {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError};
 
 use crate::net::secret::Secret;
-use pattern::{Pattern, hexadecimal, packed, written};
+use pattern::{Pattern, compacted, decimal, hexadecimal, written};
 use view::View;
 
 /// How many layers of escapes are read, one after the other.
@@ -31,9 +31,11 @@ struct Finder {
     /// The value as it is written.
     written: Search,
     /// The ways to write it in which white space may stand.
-    packed: Search,
+    compacted: Search,
     /// Its hexadecimal digits.
     digits: Search,
+    /// Its bytes as decimal numbers.
+    decimals: Search,
     placeholders: Vec<String>,
     /// How much is held back.
     held: usize,
@@ -76,11 +78,12 @@ impl Redactor {
             Search::new(values.iter().enumerate().flat_map(|(index, value)| ways(index, value)))
         };
         let Some(longest) = values.iter().map(|value| value.len()).max() else { return Ok(Self(None)) };
-        let (written, packed, digits) = (all(written)?, all(packed)?, all(hexadecimal)?);
+        let (written, compacted) = (all(written)?, all(compacted)?);
+        let (digits, decimals) = (all(hexadecimal)?, all(decimal)?);
         let pattern = written.patterns.iter().map(|pattern| pattern.text.len()).max().unwrap_or_default();
         let held = pattern.max(longest * STRETCH) + 1;
         let placeholders = names.iter().map(|name| format!("{{{{secret:{name}}}}}")).collect();
-        Ok(Self(Some(Finder { written, packed, digits, placeholders, held })))
+        Ok(Self(Some(Finder { written, compacted, digits, decimals, placeholders, held })))
     }
 
     /// Bytes without the values.
@@ -180,13 +183,23 @@ impl Finder {
         let mut spans = Vec::new();
         let mut view = View::of(bytes);
         self.written.spans(&view, &mut spans);
+        if let Some(compact) = view.compact() {
+            self.compacted.spans(&compact, &mut spans);
+        }
+        let mut is_unescaped = false;
         for _ in 0..LAYERS {
             let Some(next) = view.unescaped() else { break };
             self.written.spans(&next, &mut spans);
-            view = next;
+            (view, is_unescaped) = (next, true);
         }
-        if let Some(compact) = view.compact() {
-            self.packed.spans(&compact, &mut spans);
+        if is_unescaped && let Some(compact) = view.compact() {
+            self.compacted.spans(&compact, &mut spans);
+        }
+        if let Some(printable) = view.quoted_printable() {
+            self.written.spans(&printable, &mut spans);
+        }
+        if let Some(decimals) = view.decimals() {
+            self.decimals.spans(&decimals, &mut spans);
         }
         if let Some(digits) = view.digits() {
             self.digits.spans(&digits, &mut spans);

@@ -79,6 +79,43 @@ fn what_is_hidden_is_not_read_either() {
 }
 
 #[test]
+fn a_hidden_file_is_not_read_under_any_name() {
+    let place = Place::new();
+    std::fs::create_dir(place.around("conf")).unwrap();
+    let tokens = place.around("conf/tokens");
+    std::fs::write(&tokens, "the token of somebody else").unwrap();
+    std::fs::hard_link(&tokens, place.path("innocent")).unwrap();
+    symlink(&tokens, place.path("absolute")).unwrap();
+    symlink("innocent", place.path("relative")).unwrap();
+    symlink(place.around("conf"), place.around("linked")).unwrap();
+    // The file is named by itself, through a symlink, and as one that only must not be changed as well.
+    for path in [tokens.clone(), place.path("absolute"), place.around("linked/tokens")] {
+        let protected = [Protected::hidden("the tokens", path), Protected::file("the policy", &tokens)];
+        let open = |granted: &str| {
+            let reading = FilesGrant { access: Access::Read, ..grant(&place.around(granted)) };
+            Files::open(&RunFiles { grants: &[reading], protected: &protected, ..RunFiles::default() })
+        };
+        for around in ["conf", "linked", "."] {
+            let error = open(around).err().unwrap();
+            assert_eq!(error.code(), "files-protected", "{around}");
+            assert!(error.to_string().ends_with("no tool may read or change that"), "{error}");
+        }
+    }
+    let protected = [Protected::hidden("the tokens", &tokens), Protected::file("the policy", &tokens)];
+    let reading = FilesGrant { access: Access::Read, ..grant(&place.around("data")) };
+    let files = Files::open(&RunFiles { grants: &[reading], protected: &protected, ..RunFiles::default() }).unwrap();
+    for name in ["data/innocent", "data/relative"] {
+        assert_eq!(refused(files.read(name)), "files-protected", "{name}");
+    }
+    assert!(files.read("data/absolute").is_err());
+    // What only must not be changed may be read.
+    let protected = [Protected::file("the policy", &tokens)];
+    let reading = FilesGrant { access: Access::Read, ..grant(&place.around("data")) };
+    let files = Files::open(&RunFiles { grants: &[reading], protected: &protected, ..RunFiles::default() }).unwrap();
+    assert!(files.read("data/innocent").is_ok());
+}
+
+#[test]
 fn a_symlink_leads_around_no_protection() {
     let place = Place::new();
     std::fs::create_dir_all(place.around("config/toolcell")).unwrap();

@@ -92,9 +92,9 @@ fn export(variable: impl Fn(&str) -> Option<String>) -> Export {
 fn server(args: &McpServeArgs, settings: Settings, slots: usize, rules: &Rules, dir: &Path) -> Result<Server, Failure> {
     let sandbox = SandboxConfig { slots, ..args.sandbox.config() };
     let mut config = open::config(sandbox, rules)?;
-    // The store of one principal is as far from the tools of another one as from its own.
+    // The store of one principal is as far from the tools of another one as from its own. Tokens are those of all principals.
     config.protected.push(Protected::hidden("the stores", dir));
-    config.protected.extend(args.tokens.iter().map(|path| Protected::file("the file of tokens", path)));
+    config.protected.extend(args.tokens.iter().map(|path| Protected::hidden("the file of tokens", path)));
     // What does not work is said now, and not when the first request comes.
     let local = Arc::new(Toolbox::open(dir, config.clone())?);
     let dir = PathBuf::from(dir);

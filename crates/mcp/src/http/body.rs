@@ -1,7 +1,7 @@
 //! What is read of a request, and what is held until its answer is made.
 //!
 //! Invariant: no more of a body is read than the limit, all bodies together take no more room than there is, and those of a
-//! principal no more than its part of it. Nothing is read of a request whose principal is not known. A body that comes slower
+//! principal no more than its part of it; the same holds of the memory that their values take. Nothing is read of a request whose principal is not known. A body that comes slower
 //! than its rate is given up.
 
 use std::convert::Infallible;
@@ -14,12 +14,15 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::Response;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
+use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::pool::{Lease, Pool};
 use super::refusal::Refusal;
 use super::wire::Exchange;
+use crate::bounds::Values;
+use crate::malformed::request_id;
 use crate::principal::Principal;
 
 /// How bodies are read.
@@ -34,6 +37,8 @@ pub(super) struct Reading {
     pub(super) slack: Duration,
     /// The bytes of all of them.
     pub(super) room: Pool,
+    /// The memory that their values take.
+    pub(super) values: Pool,
 }
 
 /// A body, and the room that it takes.
@@ -79,6 +84,17 @@ impl Reading {
             whole.bytes = parts.into();
         }
         Ok(whole)
+    }
+
+    /// The memory that the values of a body take, before they are read.
+    pub(super) fn values(&self, body: &[u8], principal: &Principal) -> Result<Lease, Refusal> {
+        let values = Values::count(body);
+        if let Some(excess) = values.excess() {
+            let (id, error) = (request_id(body), excess.error());
+            return Err(Refusal::Values { excess, error: json!({"jsonrpc": "2.0", "id": id, "error": error}) });
+        }
+        let lease = self.values.take(principal, values.memory());
+        lease.ok_or(Refusal::ValuesTogether { limit: self.values.total() })
     }
 
     /// When more has to be there than was read.
@@ -161,6 +177,8 @@ pub(super) struct Held {
     pub(super) place: Option<Lease>,
     /// The room of its body, where the answer is a stream: what was asked for waits meanwhile.
     pub(super) room: Option<Lease>,
+    /// The memory of its values, likewise.
+    pub(super) values: Option<Lease>,
     /// Its part in what a shutdown waits for.
     pub(super) awaited: Option<TaskTrackerToken>,
 }

@@ -87,6 +87,7 @@ impl<H: ServerHandler + Clone> Front<H> {
             rate: config.body_rate,
             slack: config.times.behind,
             room: Pool::new(config.bodies, sharing),
+            values: Pool::new(config.values, sharing),
         };
         Self {
             protocol: StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(sessions.clone()), protocol),
@@ -119,7 +120,7 @@ impl<H: ServerHandler + Clone> Front<H> {
         activity: &Arc<Activity>,
         guest: &Guest,
     ) -> Response<Answer> {
-        let mut held = Held { exchange: activity.exchange(), place: None, room: None, awaited: None };
+        let mut held = Held { exchange: activity.exchange(), place: None, room: None, values: None, awaited: None };
         if request.body().is_end_stream() {
             held.exchange.is_read();
         }
@@ -200,6 +201,7 @@ impl<H: ServerHandler + Clone> Front<H> {
         let (mut parts, body) = request.into_parts();
         let whole = self.reading.read(body, principal).await?;
         held.exchange.is_read();
+        let values = first_alone(member.gate(), async { self.reading.values(&whole.bytes, principal) }).await?;
         if parts.method == Method::POST && !listens(&parts.headers) {
             let limit = self.places.total();
             held.place = Some(self.places.take(principal, 1).ok_or(Refusal::Overloaded { limit })?);
@@ -217,7 +219,7 @@ impl<H: ServerHandler + Clone> Front<H> {
         let response = if is_stream(response.headers()) { gathered(response).await } else { response };
         if response.body().size_hint().exact().is_none() {
             // What was asked for may wait for its turn as long as the stream goes on.
-            held.room = whole.room;
+            (held.room, held.values) = (whole.room, Some(values));
         }
         let refusal = match in_form(response).await {
             Ok(response) => return Ok(response),

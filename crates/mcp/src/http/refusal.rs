@@ -14,6 +14,8 @@ use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, RE
 use hyper::{Response, StatusCode};
 use serde_json::{Value, json};
 
+use crate::bounds::Excess;
+
 /// Why a request does not reach the protocol, or did not get an answer of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
@@ -42,8 +44,15 @@ pub(super) enum Refusal {
     /// With the error of JSON-RPC that says so.
     #[error("the body is no message of the protocol")]
     BodyInvalid { error: Value },
+    /// With the error of JSON-RPC that says so.
+    #[error("{excess}")]
+    Values { excess: Excess, error: Value },
     #[error("of {limit} bytes for requests that are under way there are no more for this principal")]
     Bodies { limit: usize },
+    #[error(
+        "of {limit} bytes of memory for the values of requests that are under way there are no more for this principal"
+    )]
+    ValuesTogether { limit: usize },
     #[error("of {limit} places for requests that are under way there are no more for this principal")]
     Overloaded { limit: usize },
     #[error("of {limit} connections there are no more for this principal")]
@@ -82,7 +91,10 @@ impl Refusal {
             Self::BodyTimeout { .. } | Self::BodySlow { .. } => "body-timeout",
             Self::BodyBroken => "body-broken",
             Self::BodyInvalid { .. } => "body-invalid",
-            Self::Bodies { .. } | Self::Overloaded { .. } | Self::Connections { .. } => "overloaded",
+            Self::Values { .. } => Excess::CODE,
+            Self::Bodies { .. } | Self::ValuesTogether { .. } | Self::Overloaded { .. } | Self::Connections { .. } => {
+                "overloaded"
+            }
             Self::Metrics => "metrics-forbidden",
             Self::Session => "session-unknown",
             Self::Closing => "closing",
@@ -101,6 +113,9 @@ impl Refusal {
 
     /// What to do next.
     pub(super) fn hint(&self) -> Option<&'static str> {
+        if let Self::Values { excess, .. } = self {
+            return Some(excess.hint());
+        }
         Some(match self.code() {
             "host-missing" | "host-refused" => {
                 "take the address that the server listens on, or let it be configured: hosts"
@@ -131,9 +146,10 @@ impl Refusal {
             Self::Method { .. } => StatusCode::METHOD_NOT_ALLOWED,
             Self::Unauthorized(_) => StatusCode::UNAUTHORIZED,
             Self::TooManyAttempts { .. } | Self::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Self::BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::BodyTooLarge { .. } | Self::Values { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::BodyTimeout { .. } | Self::BodySlow { .. } => StatusCode::REQUEST_TIMEOUT,
             Self::Bodies { .. }
+            | Self::ValuesTogether { .. }
             | Self::Overloaded { .. }
             | Self::Connections { .. }
             | Self::Closing
@@ -153,7 +169,9 @@ impl Refusal {
             Self::TooManyAttempts { wait } | Self::RateLimited { wait, .. } => {
                 (RETRY_AFTER, Cow::Owned((wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1).to_string()))
             }
-            Self::Bodies { .. } | Self::Overloaded { .. } => (RETRY_AFTER, Cow::Borrowed("1")),
+            Self::Bodies { .. } | Self::ValuesTogether { .. } | Self::Overloaded { .. } => {
+                (RETRY_AFTER, Cow::Borrowed("1"))
+            }
             // The connection cannot be used any more: what comes next would be the rest of the body. One too many makes room.
             Self::BodyTooLarge { .. }
             | Self::BodyTimeout { .. }
@@ -175,7 +193,9 @@ impl Refusal {
         if let (Some(hint), Some(document)) = (self.hint(), document.as_object_mut()) {
             document.insert("hint".to_owned(), hint.into());
         }
-        if let (Self::BodyInvalid { error }, Some(document)) = (self, document.as_object_mut()) {
+        if let (Self::BodyInvalid { error } | Self::Values { error, .. }, Some(document)) =
+            (self, document.as_object_mut())
+        {
             // Who reads messages of the protocol finds one in it.
             document.extend(error.as_object().cloned().unwrap_or_default());
         }

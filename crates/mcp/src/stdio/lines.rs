@@ -1,4 +1,4 @@
-//! Lines of bounded length: one that is too long is replaced by a request that is answered with why.
+//! Lines of bounded length: one that is too long, or has too many values, is replaced by a request that is answered with why.
 //!
 //! A line is handed on when it is whole; of one that is too long nothing is kept but its beginning and its end, where the
 //! identifier of the request stands.
@@ -9,12 +9,13 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncRead, ReadBuf};
 
-use crate::malformed::{ENDS, id_at_begin, id_at_end};
+use crate::bounds::{Excess, Values};
+use crate::malformed::{ENDS, request_id};
 
-/// The method of the request that stands for a line that is too long.
+/// The method of the request that stands for a line that is too large.
 pub(crate) const TOO_LONG: &str = "toolcell/too-long";
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
@@ -36,15 +37,10 @@ pub(super) struct Lines<R> {
 /// A line of a client.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// As it came; or, in the place of one that is too long, a request with its identifier.
+    /// As it came; or, in the place of one that is too large, a request with its identifier.
     Whole(Vec<u8>),
-    /// It is longer than the limit, and has no identifier that can be seen.
-    TooLong {
-        /// How long it is, in bytes.
-        bytes: u64,
-        /// How long it may be.
-        limit: usize,
-    },
+    /// It is too large, and has no identifier that can be seen.
+    TooLarge(Excess),
 }
 
 impl<R> Lines<R> {
@@ -72,8 +68,14 @@ impl<R> Lines<R> {
         if ended {
             let line = std::mem::take(&mut self.line);
             let dropped = std::mem::take(&mut self.dropped);
-            let whole = if dropped > 0 { in_place_of(&line, dropped, self.limit) } else { Line::Whole(line) };
-            self.whole = Some(whole);
+            let excess = match dropped {
+                0 => Values::count(&line).excess(),
+                _ => Some(Excess::Bytes { bytes: line.len() as u64 + dropped, limit: self.limit }),
+            };
+            self.whole = Some(match excess {
+                Some(excess) => in_place_of(&line, excess),
+                None => Line::Whole(line),
+            });
         }
     }
 }
@@ -107,29 +109,27 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-/// What stands for a line that is too long.
-fn in_place_of(ends: &[u8], dropped: u64, limit: usize) -> Line {
-    let bytes = ends.len() as u64 + dropped;
-    let (begin, end) = ends.split_at(ENDS.min(ends.len()));
-    let (begin, end) = (String::from_utf8_lossy(begin), String::from_utf8_lossy(end));
-    let Some(id) = id_at_begin(&begin).or_else(|| id_at_end(&end)) else { return Line::TooLong { bytes, limit } };
+/// What stands for a line that is too large, of which at least the ends are there.
+fn in_place_of(line: &[u8], excess: Excess) -> Line {
+    let Some(id) = request_id(line) else { return Line::TooLarge(excess) };
     // Where there is no session, each request says of which version it is.
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "unknown", "version": "0"},
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    let request = json!({
-        "jsonrpc": "2.0", "id": id, "method": TOO_LONG, "params": {"_meta": meta, "bytes": bytes, "limit": limit},
-    });
+    let mut params = json!(excess);
+    if let Value::Object(params) = &mut params {
+        params.insert("_meta".to_owned(), meta);
+    }
+    let request = json!({"jsonrpc": "2.0", "id": id, "method": TOO_LONG, "params": params});
     Line::Whole(request.to_string().into_bytes())
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
+    use crate::bounds::MAX_VALUES;
 
     const LIMIT: usize = 10_000;
 
@@ -188,7 +188,29 @@ mod tests {
             text.clone(),
         ] {
             let after = through(format!("{line}\n").as_bytes()).await;
-            assert_eq!(after, [Line::TooLong { bytes: line.len() as u64 + 1, limit: LIMIT }]);
+            assert_eq!(after, [Line::TooLarge(Excess::Bytes { bytes: line.len() as u64 + 1, limit: LIMIT })]);
         }
+    }
+
+    #[tokio::test]
+    async fn a_line_with_too_many_values_becomes_a_request_with_its_identifier() {
+        let line = |id: &str, values: usize| {
+            format!(r#"{{"jsonrpc":"2.0",{id}"method":"x","params":[{}]}}"#, vec!["0"; values].join(","))
+        };
+        let through = async |line: &str| {
+            let input = format!("{line}\nafter\n");
+            let mut lines = Lines::new(input.as_bytes(), 4 << 20);
+            let first = lines.next().await.unwrap();
+            assert_eq!(lines.next().await, Some(whole("after\n")));
+            first
+        };
+        let Line::Whole(request) = through(&line(r#""id":7,"#, MAX_VALUES)).await else { panic!() };
+        let request: Value = serde_json::from_slice(&request).unwrap();
+        assert_eq!((&request["id"], &request["method"]), (&json!(7), &json!(TOO_LONG)));
+        assert_eq!(request["params"]["values"], json!(MAX_VALUES + 8));
+        let excess = Excess::Values { values: MAX_VALUES + 6, limit: MAX_VALUES };
+        assert_eq!(through(&line("", MAX_VALUES)).await, Line::TooLarge(excess));
+        let most = line(r#""id":7,"#, MAX_VALUES - 8);
+        assert_eq!(through(&most).await, whole(&format!("{most}\n")));
     }
 }

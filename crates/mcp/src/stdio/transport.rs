@@ -16,7 +16,6 @@ use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite, Empty};
 use tokio_util::sync::CancellationToken;
 
@@ -64,10 +63,8 @@ where
             }
             let line = match self.lines.next().await? {
                 Line::Whole(line) => line,
-                Line::TooLong { bytes, limit } => {
-                    let message = format!("the message has {bytes} bytes, the limit is {limit}");
-                    let data = json!({"code": "message-too-large"});
-                    self.answer(None, ErrorData::invalid_request(message, Some(data)));
+                Line::TooLarge(excess) => {
+                    self.answer(None, excess.error());
                     continue;
                 }
             };
@@ -135,7 +132,7 @@ fn trimmed(line: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
+    use serde_json::{Value, json};
     use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, duplex};
 
     use super::*;

@@ -26,6 +26,9 @@ const WHOLE: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
+/// The fewest bytes, without white space, of a value that is looked for across white space.
+const LEAST_COMPACT: usize = 16;
+
 /// One way in which a value is written.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Pattern {
@@ -58,12 +61,24 @@ pub(super) fn written(secret: usize, value: &str) -> Vec<Pattern> {
     all
 }
 
-/// Those of them in which white space may stand anywhere.
-pub(super) fn packed(secret: usize, value: &str) -> Vec<Pattern> {
+/// The ways in which a value is written that are looked for in text without its white space. A short value could stand there by
+/// chance, where words that are next to each other become one.
+pub(super) fn compacted(secret: usize, value: &str) -> Vec<Pattern> {
+    if value.bytes().filter(|byte| !byte.is_ascii_whitespace()).count() < LEAST_COMPACT {
+        return packed(secret, value);
+    }
+    let mut all = written(secret, value);
+    for pattern in &mut all {
+        pattern.text.retain(|byte| !byte.is_ascii_whitespace());
+    }
+    all
+}
+
+/// Those in which white space may stand anywhere, however short the value is.
+fn packed(secret: usize, value: &str) -> Vec<Pattern> {
     let bytes = value.as_bytes();
-    let decimal: Vec<String> = bytes.iter().map(ToString::to_string).collect();
     let mut all = hexadecimal(secret, value);
-    all.push(whole(secret, decimal.join(",").into_bytes()));
+    all.extend(decimal(secret, value));
     let wide: Vec<u8> = value.encode_utf16().flat_map(u16::to_le_bytes).collect();
     for encoding in [BASE64_NOPAD, BASE64URL_NOPAD] {
         for bytes in [bytes, &wide] {
@@ -79,6 +94,12 @@ pub(super) fn packed(secret: usize, value: &str) -> Vec<Pattern> {
 /// The value in hexadecimal digits.
 pub(super) fn hexadecimal(secret: usize, value: &str) -> Vec<Pattern> {
     vec![whole(secret, HEXLOWER.encode(value.as_bytes()).into_bytes())]
+}
+
+/// The bytes of the value as decimal numbers, with a comma between any two.
+pub(super) fn decimal(secret: usize, value: &str) -> Vec<Pattern> {
+    let numbers: Vec<String> = value.bytes().map(|byte| byte.to_string()).collect();
+    vec![whole(secret, numbers.join(",").into_bytes())]
 }
 
 fn whole(secret: usize, text: Vec<u8>) -> Pattern {

@@ -55,6 +55,40 @@ fn a_value_is_found_however_it_is_written() {
 }
 
 #[test]
+fn a_value_is_found_across_white_space() {
+    const LONG: &str = "wJalrXUt/K7MDENG+bPxRfiCY=";
+    const WITH_BLANKS: &str = "correct horse battery staple";
+    for value in [LONG, WITH_BLANKS] {
+        let split = |by: &str| format!("{}{by}{}", &value[..12], &value[12..]);
+        let spread: String = value.chars().flat_map(|char| [char, ' ']).collect();
+        let percent = |text: String| text.replace('\n', "%0A").replace('/', "%2F").replace('=', "%3D");
+        let numbers = |by: &str| value.bytes().map(|byte| byte.to_string()).collect::<Vec<_>>().join(by);
+        for written in [
+            split("\n"),
+            split("\r\n    "),
+            spread.trim_end().to_owned(),
+            split("=\r\n"),
+            split("=\n").replace("Y=", "Y=3D"),
+            split("\\n"),
+            percent(split("\n")),
+            numbers(";"),
+            numbers("; "),
+            numbers("\n"),
+            numbers(" "),
+            numbers("\r\n"),
+        ] {
+            check(&[("A", value)], format!("<{written}>").as_bytes(), "<{{secret:A}}>");
+        }
+    }
+    check(&[("A", "12345678")], b"<49;50;51;52;53;54;55;56>", "<{{secret:A}}>");
+    check(&[("A", "abcd=efgh")], b"<abcd=3Def=\r\ngh>", "<{{secret:A}}>");
+    // A short value could stand there by chance.
+    for text in ["<secret is>", "<se cr et is>", "<sec\nretis>"] {
+        check(&[("A", "secretis")], text.as_bytes(), text);
+    }
+}
+
+#[test]
 fn a_value_is_found_in_base64_wherever_it_stands() {
     for value in ["12345678", "123456789", "1234567890", VALUE] {
         for (front, back) in [0, 1, 2, 3, 4].into_iter().flat_map(|front| [0, 1, 2, 3].map(|back| (front, back))) {

@@ -1,4 +1,5 @@
-//! Other readings of some text: without escapes, without white space, its hexadecimal digits alone.
+//! Other readings of some text: without escapes, without white space, without what quoted-printable adds, its hexadecimal digits
+//! alone, its decimal numbers alone.
 //!
 //! Invariant: each byte of a view knows the bytes of the text that it was read from, so that what is found in a view is covered in the
 //! text. The work is linear in the text: a view is made in one pass, and there are few of them.
@@ -7,6 +8,8 @@ use std::borrow::Cow;
 
 /// The longest reference to a character in HTML that is read, with its `&` and its `;`.
 const ENTITY: usize = 12;
+/// The most blanks between the `=` and the line break of quoted-printable.
+const BLANKS: usize = 76;
 /// Names of characters in HTML that stand in secrets, and that somebody escapes.
 const NAMED: [(&[u8], u8); 24] = [
     (b"amp", b'&'),
@@ -94,8 +97,7 @@ impl<'a> View<'a> {
 
     /// The hexadecimal digits, without what stands between them and without `0x`. Nothing where nothing stands between any.
     pub(super) fn digits(&self) -> Option<View<'static>> {
-        let is_between = |byte: &u8| byte.is_ascii_whitespace() || b":-.,;_'\"|/[]{}()".contains(byte);
-        if !self.bytes.iter().any(|byte| is_between(byte) || matches!(byte, b'x' | b'X')) {
+        if !self.bytes.iter().any(|byte| is_between(*byte) || matches!(byte, b'x' | b'X')) {
             return None;
         }
         let mut next = Building::default();
@@ -105,10 +107,48 @@ impl<'a> View<'a> {
                 at += 2;
                 continue;
             }
-            if !is_between(byte) {
+            if !is_between(*byte) {
                 next.push(*byte, self.place(at, at + 1));
             }
             at += 1;
+        }
+        Some(next.done())
+    }
+
+    /// The same with quoted-printable read (RFC 2045, 6.7): without soft line breaks, and with bytes for `=3D`. Nothing where there is
+    /// neither.
+    pub(super) fn quoted_printable(&self) -> Option<View<'static>> {
+        if !self.bytes.contains(&b'=') {
+            return None;
+        }
+        let mut next = Building::default();
+        let (mut at, mut changed) = (0, false);
+        while let Some(byte) = self.bytes.get(at) {
+            let (read, length) = if *byte == b'=' { printable(&self.bytes[at..]) } else { (Some(*byte), 1) };
+            changed |= length > 1;
+            if let Some(read) = read {
+                next.push(read, self.place(at, at + length));
+            }
+            at += length;
+        }
+        changed.then(|| next.done())
+    }
+
+    /// The same with one comma for whatever stands between two numbers. Nothing where there are no numbers.
+    pub(super) fn decimals(&self) -> Option<View<'static>> {
+        if !self.bytes.iter().any(u8::is_ascii_digit) {
+            return None;
+        }
+        let mut next = Building::default();
+        let mut was_between = false;
+        for (at, byte) in self.bytes.iter().enumerate() {
+            let between = is_between(*byte);
+            if !between {
+                next.push(*byte, self.place(at, at + 1));
+            } else if !was_between {
+                next.push(b',', self.place(at, at + 1));
+            }
+            was_between = between;
         }
         Some(next.done())
     }
@@ -119,6 +159,26 @@ impl<'a> View<'a> {
             next.push(*byte, self.place(at, at + 1));
         }
         next.done()
+    }
+}
+
+/// Whether a byte stands between the digits or the numbers that somebody writes a value in.
+fn is_between(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || b":-.,;_'\"|/[]{}()".contains(&byte)
+}
+
+/// What stands for what quoted-printable begins with its `=`, and how long that is; nothing stands for a soft line break.
+fn printable(text: &[u8]) -> (Option<u8>, usize) {
+    let rest = &text[1..];
+    if let Some(byte) = number(rest, 2, 16).and_then(|byte| u8::try_from(byte).ok()) {
+        return (Some(byte), 3);
+    }
+    // Blanks before the break are of some relay.
+    let blanks = rest.iter().take(BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    match &rest[blanks..] {
+        [b'\r', b'\n', ..] => (None, 1 + blanks + 2),
+        [b'\r' | b'\n', ..] => (None, 1 + blanks + 1),
+        _ => (Some(b'='), 1),
     }
 }
 
@@ -251,6 +311,27 @@ mod tests {
         ] {
             check(text, text);
         }
+    }
+
+    #[test]
+    fn quoted_printable_is_read() {
+        for (text, expect) in
+            [("a=3Db=\r\nc=\nd= \t\r\ne", Some("a=bcde")), ("a=b", None), ("a=", None), ("a=3", None), ("a", None)]
+        {
+            let read = View::of(text.as_bytes()).quoted_printable();
+            let read = read.map(|view| String::from_utf8_lossy(&view.bytes).into_owned());
+            assert_eq!(read.as_deref(), expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_read_whatever_stands_between_them() {
+        for text in ["65,66,67", "65; 66; 67", "65\n66\r\n67", "65 66\t67", "65|66|67", "65\", \"66\", \"67"] {
+            let view = View::of(text.as_bytes()).decimals().unwrap();
+            assert_eq!(String::from_utf8_lossy(&view.bytes), "65,66,67", "{text}");
+        }
+        let view = View::of(b"a 65 ; 66b").decimals().unwrap();
+        assert_eq!((&*view.bytes, view.place(2, 7)), (&b"a,65,66b"[..], (2, 9)));
     }
 
     #[test]

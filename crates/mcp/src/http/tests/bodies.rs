@@ -9,7 +9,8 @@ use tokio::io::AsyncWriteExt as _;
 use crate::http::{HttpConfig, Times};
 
 use super::harness::{
-    ALICE, BOB, Client, PATIENCE, SHORT, Served, alone, bearer, call, get, initialize, memory, post, two, who,
+    ALICE, BOB, Client, PATIENCE, SHORT, Served, alone, bearer, call, get, initialize, memory, most_memory, post, two,
+    who,
 };
 
 const HEAD: &str = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: application/json, text/event-stream\r\n\
@@ -163,6 +164,64 @@ async fn unfinished_bodies_of_one_principal_leave_room_for_those_of_another() {
         tokio::task::yield_now().await;
     };
     assert_eq!(reply.text(), "alice");
+}
+
+/// A call with a list of so many items.
+fn listed(headers: &str, tool: &str, item: &str, items: usize) -> String {
+    let request = call("", tool, &json!({ "x": "@" }));
+    let (_, body) = request.split_once("\r\n\r\n").unwrap();
+    let list = format!("[{}]", vec![item; items].join(","));
+    let version = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: ";
+    post(&format!("{version}{tool}\r\n{headers}"), &body.replace("\"@\"", &list))
+}
+
+#[test]
+fn a_body_with_too_many_values_is_refused_before_it_takes_memory() {
+    alone("bodies::a_body_with_too_many_values_is_refused_before_it_takes_memory", 1000, too_many_values);
+}
+
+async fn too_many_values() {
+    let served = Served::new(HttpConfig::default()).await;
+    assert_eq!(served.ask(&listed("", "who", "1000", 200_000)).await.status, 200);
+    let bodies = [("0", 2_000_000), (r#"{"":0}"#, 500_000), (r#"[""]"#, 700_000)];
+    let bodies = bodies.map(|(item, items)| listed("", "who", item, items));
+    let before = most_memory();
+    for body in bodies {
+        let reply = served.ask(&body).await;
+        assert_eq!((reply.status, reply.code().as_str()), (413, "message-too-large"));
+        let said = reply.json();
+        assert_eq!((&said["id"], &said["error"]["code"]), (&json!(1), &json!(-32_600)), "{said}");
+        assert_eq!(said["error"]["data"]["code"], "message-too-large", "{said}");
+        assert!(said["detail"].as_str().unwrap().ends_with("the limit is 256000"), "{said}");
+    }
+    let more = most_memory() - before;
+    assert!(more < 30_000, "{more} KiB");
+}
+
+#[tokio::test]
+async fn values_of_one_principal_leave_memory_for_those_of_another() {
+    // A hundred objects in a list: 400 values or so.
+    let values = 1_000_000;
+    let mut served = Served::new(HttpConfig { values, ..two() }).await;
+    let wait = listed(&bearer(ALICE), "wait", r#"{"":0}"#, 100);
+    let mut waiting = Vec::new();
+    let refused = loop {
+        let mut client = served.client().await;
+        client.say(&wait).await;
+        tokio::select! {
+            said = served.hears() => assert_eq!(said, "began"),
+            refused = client.head() => break refused,
+        }
+        waiting.push(client);
+    };
+    assert_eq!((refused.status, refused.headers["retry-after"].as_str()), (503, "1"));
+    assert!((2..10).contains(&waiting.len()), "{}", waiting.len());
+    assert_eq!(served.ask(&listed(&bearer(BOB), "who", r#"{"":0}"#, 100)).await.text(), "bob");
+    served.release.notify_waiters();
+    for mut client in waiting {
+        assert_eq!(client.reply().await.text(), "released");
+    }
+    assert_eq!(served.ask(&listed(&bearer(ALICE), "who", r#"{"":0}"#, 100)).await.text(), "alice");
 }
 
 #[tokio::test]

@@ -343,9 +343,18 @@ pub(super) fn alone<F: Future<Output = ()>>(name: &str, files: u32, test: impl F
 }
 
 /// The memory of this process, in KiB.
-#[expect(clippy::disallowed_methods, reason = "the kernel says it in a file")]
 pub(super) fn memory() -> i64 {
+    status("VmRSS:")
+}
+
+/// The most memory that this process had so far, in KiB.
+pub(super) fn most_memory() -> i64 {
+    status("VmHWM:")
+}
+
+#[expect(clippy::disallowed_methods, reason = "the kernel says it in a file")]
+fn status(field: &str) -> i64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    let line = status.lines().find(|line| line.starts_with(field)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
