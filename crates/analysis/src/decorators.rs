@@ -91,6 +91,34 @@ mod tests {
     }
 
     #[test]
+    fn a_class_with_decorators_in_the_first_statement_may_be_beside_symbol_metadata() {
+        for class in [
+            "@dec class A {}",
+            "'use strict'; @dec class A {}",
+            "@dec export class A {}",
+            "export @dec class A {}",
+            "@dec export default class A {}",
+            "export default @dec class A {}",
+            "// @dec\n/* @dec */ @dec /* x */ class A {}",
+            "@(dec) @dec\nclass A {}",
+            "class A { @dec x }",
+        ] {
+            for tail in ["", "\nenum E { X }"] {
+                let source = format!("{class}\nfunction dec(v, c) {{}}\nconst execute = () => A[Symbol.metadata];{tail}");
+                let code = translate(&source, Language::TypeScript).unwrap().code().to_owned();
+                let (before, behind) = code.split_once("Symbol.metadata??").expect(&source);
+                let is_first = before.lines().all(|line| {
+                    let line = line.trim();
+                    line.is_empty() || line.starts_with(['/', '\'', '"'])
+                });
+                assert!(is_first && behind.contains("$d"), "{source}: {code}");
+                let read = crate::parse::read(&code, crate::parse::syntax_of_javascript());
+                assert!(read.is_ok(), "{source}: {code}");
+            }
+        }
+    }
+
+    #[test]
     fn decorators_of_parameters_and_of_what_makes_nothing_are_refused_by_name() {
         for (source, says) in [
             ("class A { m(@a x) {} }", "decorators of parameters are not supported"),

@@ -1,16 +1,18 @@
 //! Where which text is put in between.
 
+use std::panic::catch_unwind;
+
 use rustc_hash::FxHashSet;
 use swc_common::{Span, Spanned};
 use swc_ecma_ast::{
     ArrowExpr, AssignExpr, AssignPat, AssignTarget, AutoAccessor, AwaitExpr, Class, ClassDecl, ClassExpr, ClassMember,
     ClassMethod, ClassProp, Constructor, Decl, Decorator, DefaultDecl, ExportDecl, ExportDefaultDecl, Expr, Function,
-    Ident, Key, KeyValueProp, Lit, MemberExpr, MemberProp, MethodKind, ModuleItem, Pat, PrivateMethod, PrivateProp,
+    Ident, Key, KeyValueProp, Lit, MemberExpr, MemberProp, MethodKind, ModuleDecl, ModuleItem, Pat, PrivateMethod, PrivateProp,
     Program, PropName, SimpleAssignTarget, StaticBlock, Stmt, VarDeclarator, YieldExpr,
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
-use super::edits::Edits;
+use super::edits::{Edits, Misplaced};
 use super::{Lowered, Lowering};
 use crate::names::bare;
 use crate::parse::{Read, problem, range, read, syntax_of_javascript};
@@ -28,6 +30,12 @@ const METADATA: &str = "Symbol.metadata??Object.defineProperty(Symbol,'metadata'
 /// # Errors
 /// What is wrong with it.
 pub(crate) fn lower(source: &str, printed: Printed) -> Lowering {
+    // As with the passes of the compiler: whatever is wrong in here, a source does not end the process.
+    catch_unwind(|| lower_unguarded(source, printed))
+        .unwrap_or_else(|_| Err(vec![problem(&Lines::of(source), (0, 0), NOT_COMPILED.to_owned())]))
+}
+
+fn lower_unguarded(source: &str, printed: Printed) -> Lowering {
     let tree = read(source, syntax_of_javascript())?;
     let mut lower = Lower {
         source,
@@ -46,16 +54,21 @@ pub(crate) fn lower(source: &str, printed: Printed) -> Lowering {
         return Err(vec![problem(&Lines::of(source), range(span), message)]);
     }
     if lower.uses_metadata {
-        lower.edits.insert(first(&program).unwrap_or(source.len()), METADATA);
+        lower.edits.insert_first(first(&program).unwrap_or(source.len()), METADATA);
     }
     let prefix = lower.prefix;
-    let (mut code, shifts) = lower.edits.apply(source);
+    let applied = lower.edits.apply(source);
+    let (mut code, shifts) = applied
+        .map_err(|Misplaced { at }| vec![problem(&Lines::of(source), (at, at), NOT_COMPILED.to_owned())])?;
     let helper: Vec<&str> = HELPER.lines().map(str::trim_start).filter(|line| !line.starts_with("//")).collect();
     let helper = helper.join("\n").replace("$D", &prefix).replace("$B", &format!("{prefix}B"));
     code.push('\n');
     code.push_str(&helper);
     Ok(Lowered { code, shifts })
 }
+
+/// What is said of decorators that the compiler of decorators cannot place.
+const NOT_COMPILED: &str = "has decorators in a form that is not compiled: declare each class in a statement of its own";
 
 /// A name that nothing in a source begins with.
 fn prefix(source: &str) -> String {
@@ -69,17 +82,32 @@ fn prefix(source: &str) -> String {
     format!("$d{free}_")
 }
 
-/// Where a program begins, after its directives.
+/// Where a program begins, after its directives. The span of a class need not have its decorators in it.
 fn first(program: &Program) -> Option<usize> {
     let is_directive = |stmt: &Stmt| matches!(stmt, Stmt::Expr(stmt) if matches!(&*stmt.expr, Expr::Lit(Lit::Str(_))));
-    let span = match program {
-        Program::Script(script) => script.body.iter().find(|stmt| !is_directive(stmt)).map(Spanned::span),
+    let (span, class) = match program {
+        Program::Script(script) => {
+            let stmt = script.body.iter().find(|stmt| !is_directive(stmt))?;
+            (stmt.span(), stmt.as_decl().and_then(Decl::as_class).map(|class| &class.class))
+        }
         Program::Module(module) => {
             let directive = |item: &&ModuleItem| !matches!(item, ModuleItem::Stmt(stmt) if is_directive(stmt));
-            module.body.iter().find(directive).map(Spanned::span)
+            let item = module.body.iter().find(directive)?;
+            let class = match item {
+                ModuleItem::Stmt(stmt) => stmt.as_decl().and_then(Decl::as_class).map(|class| &class.class),
+                ModuleItem::ModuleDecl(ModuleDecl::ExportDecl(export)) => {
+                    export.decl.as_class().map(|class| &class.class)
+                }
+                ModuleItem::ModuleDecl(ModuleDecl::ExportDefaultDecl(export)) => {
+                    export.decl.as_class().map(|class| &class.class)
+                }
+                ModuleItem::ModuleDecl(_) => None,
+            };
+            (item.span(), class)
         }
     };
-    span.map(|span| range(span).0)
+    let decorators = class.into_iter().flat_map(|class| &class.decorators).map(|decorator| range(decorator.span).0);
+    decorators.chain([range(span).0]).min()
 }
 
 /// A text as a literal.
