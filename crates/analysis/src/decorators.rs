@@ -18,7 +18,7 @@ use swc_ecma_visit::{Visit, VisitWith};
 
 use crate::error::Problem;
 pub(crate) use edits::Shifts;
-pub(crate) use lower::{PRIVATE, Printed, lower};
+pub(crate) use lower::{Printed, lower};
 
 /// The most decorators and `accessor` fields of a source together: each becomes up to some hundred bytes.
 pub(crate) const DECORATORS: usize = 2_000;
@@ -104,7 +104,8 @@ mod tests {
             "class A { @dec x }",
         ] {
             for tail in ["", "\nenum E { X }"] {
-                let source = format!("{class}\nfunction dec(v, c) {{}}\nconst execute = () => A[Symbol.metadata];{tail}");
+                let source =
+                    format!("{class}\nfunction dec(v, c) {{}}\nconst execute = () => A[Symbol.metadata];{tail}");
                 let code = translate(&source, Language::TypeScript).unwrap().code().to_owned();
                 let (before, behind) = code.split_once("Symbol.metadata??").expect(&source);
                 let is_first = before.lines().all(|line| {
@@ -115,6 +116,21 @@ mod tests {
                 let read = crate::parse::read(&code, crate::parse::syntax_of_javascript());
                 assert!(read.is_ok(), "{source}: {code}");
             }
+        }
+    }
+
+    #[test]
+    fn a_nameless_class_with_decorators_is_named_after_what_it_is_given_to() {
+        for (source, name) in [
+            ("x = { 7: @d class {} }", "7"),
+            ("class A { static 'b c' = @d class {} }", "b c"),
+            ("class A { static 7 = @d class {} }", "7"),
+            ("class A { static #p = @d class {} }", "#p"),
+            ("const { x = @d class {} } = {}", "x"),
+            ("export default (@d class {})", "default"),
+        ] {
+            let code = translate(source, Language::TypeScript).unwrap().code().to_owned();
+            assert!(code.contains(&format!("=>({{[\"{name}\"]:")), "{source}: {code}");
         }
     }
 

@@ -154,11 +154,11 @@ impl<'a> Untyped<'a> {
     /// # Errors
     /// `syntax-unsupported`
     pub(crate) fn script(&self) -> Result<Script, Rejection> {
-        let Compiled { code, map } = self.javascript()?;
+        let Compiled { code, map, private_methods } = self.javascript()?;
         if !self.is_decorated {
             return Ok(Script { code, map, shifts: None });
         }
-        let printed = if map.is_some() { Printed::ByCompiler } else { Printed::ByAuthor };
+        let printed = if map.is_some() { Printed::ByCompiler(private_methods) } else { Printed::ByAuthor };
         let Lowered { code, shifts } = decorators::lower(&code, printed).map_err(|mut problems| {
             if map.is_some() {
                 // Its place is one in what was compiled.
@@ -174,10 +174,10 @@ impl<'a> Untyped<'a> {
     fn javascript(&self) -> Result<Compiled, Rejection> {
         let source = &*self.source;
         if !self.is_typescript {
-            return Ok(Compiled { code: source.to_owned(), map: None });
+            return Ok(Compiled::untouched(source.to_owned()));
         }
         match stripped(source) {
-            Ok(code) => return Ok(Compiled { code, map: None }),
+            Ok(code) => return Ok(Compiled::untouched(code)),
             Err(problems) if !self.compiled.may_be => return Err(Rejection::Unsupported(problems)),
             Err(_) => {}
         }

@@ -136,7 +136,8 @@ mod tests {
             all.apply("a日b").map(|(code, _)| code)
         };
         assert_eq!(applied(&[(0, 1), (1, 3)]), Ok("xxb".to_owned()));
-        for (edits, at) in [(&[(0, 1), (0, 0)], 0), (&[(0, 4), (1, 0)], 1), (&[(2, 0), (4, 0)], 2), (&[(4, 0), (9, 0)], 9)]
+        for (edits, at) in
+            [(&[(0, 1), (0, 0)], 0), (&[(0, 4), (1, 0)], 1), (&[(2, 0), (4, 0)], 2), (&[(4, 0), (9, 0)], 9)]
         {
             assert_eq!(applied(edits), Err(Misplaced { at }), "{edits:?}");
         }

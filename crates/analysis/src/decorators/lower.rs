@@ -5,17 +5,18 @@ use std::panic::catch_unwind;
 use rustc_hash::FxHashSet;
 use swc_common::{Span, Spanned};
 use swc_ecma_ast::{
-    ArrowExpr, AssignExpr, AssignPat, AssignTarget, AutoAccessor, AwaitExpr, Class, ClassDecl, ClassExpr, ClassMember,
-    ClassMethod, ClassProp, Constructor, Decl, Decorator, DefaultDecl, ExportDecl, ExportDefaultDecl, Expr, Function,
-    Ident, Key, KeyValueProp, Lit, MemberExpr, MemberProp, MethodKind, ModuleDecl, ModuleItem, Pat, PrivateMethod, PrivateProp,
-    Program, PropName, SimpleAssignTarget, StaticBlock, Stmt, VarDeclarator, YieldExpr,
+    ArrowExpr, AssignExpr, AssignPat, AssignPatProp, AssignTarget, AutoAccessor, AwaitExpr, Class, ClassDecl,
+    ClassExpr, ClassMember, ClassMethod, ClassProp, Constructor, Decl, Decorator, DefaultDecl, ExportDecl,
+    ExportDefaultDecl, ExportDefaultExpr, Expr, Function, Ident, Key, KeyValueProp, Lit, MemberExpr, MemberProp,
+    MethodKind, ModuleDecl, ModuleItem, Number, Pat, PrivateMethod, PrivateProp, Program, PropName, SimpleAssignTarget,
+    StaticBlock, Stmt, VarDeclarator, YieldExpr,
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
 use super::edits::{Edits, Misplaced};
 use super::{Lowered, Lowering};
 use crate::names::bare;
-use crate::parse::{Read, problem, range, read, syntax_of_javascript};
+use crate::parse::{Read, next_token, problem, range, read, syntax_of_javascript};
 use crate::position::Lines;
 use crate::walk::decorators_of;
 
@@ -58,8 +59,8 @@ fn lower_unguarded(source: &str, printed: Printed) -> Lowering {
     }
     let prefix = lower.prefix;
     let applied = lower.edits.apply(source);
-    let (mut code, shifts) = applied
-        .map_err(|Misplaced { at }| vec![problem(&Lines::of(source), (at, at), NOT_COMPILED.to_owned())])?;
+    let (mut code, shifts) =
+        applied.map_err(|Misplaced { at }| vec![problem(&Lines::of(source), (at, at), NOT_COMPILED.to_owned())])?;
     let helper: Vec<&str> = HELPER.lines().map(str::trim_start).filter(|line| !line.starts_with("//")).collect();
     let helper = helper.join("\n").replace("$D", &prefix).replace("$B", &format!("{prefix}B"));
     code.push('\n');
@@ -68,7 +69,8 @@ fn lower_unguarded(source: &str, printed: Printed) -> Lowering {
 }
 
 /// What is said of decorators that the compiler of decorators cannot place.
-const NOT_COMPILED: &str = "has decorators in a form that is not compiled: declare each class in a statement of its own";
+const NOT_COMPILED: &str =
+    "has decorators in a form that is not compiled: declare each class in a statement of its own";
 
 /// A name that nothing in a source begins with.
 fn prefix(source: &str) -> String {
@@ -137,15 +139,13 @@ struct Lower<'a> {
 }
 
 /// Who wrote the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Printed {
     ByAuthor,
-    /// With [`PRIVATE`] before the names of private methods that have decorators, which the printer leaves out.
-    ByCompiler,
+    /// With this before the names of private methods that have decorators, which the printer leaves out. No other key
+    /// begins with it.
+    ByCompiler(String),
 }
-
-/// What the key of a private method begins with that is printed as a public one.
-pub(crate) const PRIVATE: &str = "private method #";
 
 /// Where a class stands.
 #[derive(Clone, Copy)]
@@ -160,14 +160,24 @@ struct Shape {
     has_state: bool,
     is_decorated: bool,
     has_accessor: bool,
+    /// It has static private members, which are those of one class alone.
+    has_private_statics: bool,
 }
 
 impl Shape {
-    fn new(class: &Class) -> Self {
+    fn new(class: &Class, printed: &Printed) -> Self {
         let is_decorated = !class.decorators.is_empty();
-        let mut shape = Self { has_state: is_decorated, is_decorated, has_accessor: false };
+        let (has_accessor, has_private_statics) = (false, false);
+        let mut shape = Self { has_state: is_decorated, is_decorated, has_accessor, has_private_statics };
         for member in &class.body {
             shape.has_state |= !decorators_of(member).is_empty();
+            shape.has_private_statics |= match member {
+                ClassMember::PrivateProp(prop) => prop.is_static,
+                ClassMember::PrivateMethod(method) => method.is_static,
+                ClassMember::Method(method) => method.is_static && private(member, printed).is_some(),
+                ClassMember::AutoAccessor(accessor) => accessor.is_static && matches!(accessor.key, Key::Private(_)),
+                _ => false,
+            };
             if let ClassMember::AutoAccessor(accessor) = member {
                 shape.has_accessor = true;
                 shape.has_state |= matches!(&accessor.key, Key::Public(PropName::Computed(_)));
@@ -201,11 +211,13 @@ fn kind_of(kind: MethodKind) -> u8 {
 }
 
 /// The name of a private method, and the place of its key.
-fn private(member: &ClassMember, printed: Printed) -> Option<(&str, Span)> {
+fn private<'a>(member: &'a ClassMember, printed: &Printed) -> Option<(&'a str, Span)> {
     match member {
         ClassMember::PrivateMethod(method) => Some((&method.key.name, method.key.span)),
-        ClassMember::Method(method) if printed == Printed::ByCompiler => match &method.key {
-            PropName::Str(key) => Some((key.value.as_str()?.strip_prefix(PRIVATE)?, key.span)),
+        ClassMember::Method(method) => match (&method.key, printed) {
+            (PropName::Str(key), Printed::ByCompiler(marker)) => {
+                Some((key.value.as_str()?.strip_prefix(marker.as_str())?, key.span))
+            }
             _ => None,
         },
         _ => None,
@@ -213,7 +225,7 @@ fn private(member: &ClassMember, printed: Printed) -> Option<(&str, Span)> {
 }
 
 /// What the helper is told of a member: its kind, whether it is static, and how it is reached.
-fn element(member: &ClassMember, printed: Printed) -> Option<String> {
+fn element(member: &ClassMember, printed: &Printed) -> Option<String> {
     let (kind, is_static, key) = match member {
         ClassMember::Method(method) => {
             let key = private(member, printed).map_or(Ok(&method.key), |(name, _)| Err(name));
@@ -256,22 +268,15 @@ fn literal(key: &PropName) -> Option<String> {
     }
 }
 
+/// Whether a number is written alike here and in JavaScript.
+fn is_plain(number: &Number) -> bool {
+    number.value.fract() == 0.0 && number.value.abs() < 1e15 && !number.value.is_sign_negative()
+}
+
 impl Lower<'_> {
     /// Where the next token is.
-    fn token(&self, mut from: usize) -> usize {
-        loop {
-            let rest = &self.source[from..];
-            if rest.starts_with("//") {
-                from += rest.find(['\n', '\r', '\u{2028}', '\u{2029}']).unwrap_or(rest.len());
-            } else if rest.starts_with("/*") {
-                from += rest.find("*/").map_or(rest.len(), |end| end + 2);
-            } else {
-                match rest.chars().next() {
-                    Some(letter) if letter.is_whitespace() || letter == '\u{feff}' => from += letter.len_utf8(),
-                    _ => return from,
-                }
-            }
-        }
+    fn token(&self, from: usize) -> usize {
+        next_token(self.source, from)
     }
 
     /// Where a word ends, if it is the next token.
@@ -291,7 +296,7 @@ impl Lower<'_> {
     }
 
     fn class(&mut self, class: &Class, ident: Option<&Ident>, role: Role) {
-        let shape = Shape::new(class);
+        let shape = Shape::new(class, &self.printed);
         let given = self.name.take();
         if !shape.has_state && !shape.has_accessor {
             class.visit_children_with(self);
@@ -338,18 +343,20 @@ impl Lower<'_> {
             head = range(parent.span()).1;
         }
         let (start, end) = (self.token(head) + 1, range(class.span).1 - 1);
-        let elements: Vec<Option<String>> = class.body.iter().map(|member| element(member, self.printed)).collect();
+        let elements: Vec<Option<String>> = class.body.iter().map(|member| element(member, &self.printed)).collect();
         if shape.has_state {
             let variable = if shape.is_decorated { format!("{}=", variable(ident, &state)) } else { String::new() };
             let (list, name) = (elements.iter().flatten().cloned().collect::<Vec<_>>().join(","), quoted(&name));
-            self.edits.insert(start, format!("static{{{variable}{state}.apply(this,[{list}],{name})}}"));
+            let fixed = if shape.is_decorated && shape.has_private_statics { ",true" } else { "" };
+            self.edits.insert(start, format!("static{{{variable}{state}.apply(this,[{list}],{name}{fixed})}}"));
             if class.body.iter().any(runs_before) {
                 self.edits.insert(start, format!("#{state}B={state}.before(this);"));
             }
         }
         let mut index = 0;
         for (nth, (member, element)) in class.body.iter().zip(&elements).enumerate() {
-            self.member(member, &Place { state: &state, nth, index: element.as_ref().map(|_| index) });
+            let place_index = element.as_ref().map(|_| index);
+            self.member(member, &Place { state: &state, nth, index: place_index, is_decorated: shape.is_decorated });
             index += usize::from(element.is_some());
         }
         if shape.is_decorated {
@@ -449,14 +456,14 @@ impl Lower<'_> {
         let end = range(member.span()).1;
         match member {
             ClassMember::Method(ClassMethod { function, kind, is_static, key, .. }) => {
-                let private = private(member, self.printed);
+                let private = private(member, &self.printed);
                 if private.is_none() {
                     self.key(key, place);
                 }
                 self.method(function, private.map(|found| (found, *kind, *is_static)), end, place);
             }
             ClassMember::PrivateMethod(PrivateMethod { function, kind, is_static, .. }) => {
-                let private = private(member, self.printed);
+                let private = private(member, &self.printed);
                 self.method(function, private.map(|found| (found, *kind, *is_static)), end, place);
             }
             ClassMember::ClassProp(prop) => {
@@ -555,7 +562,7 @@ impl Lower<'_> {
 
     /// Runs what decorators of a field add to it, behind it.
     fn extra(&mut self, end: usize, is_static: bool, place: &Place<'_>) {
-        let Place { state, nth, index: Some(index) } = *place else { return };
+        let Place { state, nth, index: Some(index), .. } = *place else { return };
         self.edits.insert(
             end,
             if is_static {
@@ -568,7 +575,7 @@ impl Lower<'_> {
 
     /// Makes a getter, a setter and a private field.
     fn accessor(&mut self, accessor: &AutoAccessor, at: &Place<'_>) {
-        let Place { state, nth, index } = *at;
+        let Place { state, nth, index, is_decorated: may_move } = *at;
         let is_decorated = !accessor.decorators.is_empty();
         let mut from = accessor.decorators.last().map_or(range(accessor.span).0, |last| range(last.span).1);
         from = self.behind(from, "static").unwrap_or(from);
@@ -605,11 +612,28 @@ impl Lower<'_> {
                 }
             }
         };
-        self.edits.insert(
-            end,
-            format!("(){{return this.{store}}}{scope}set {key}(v){{this.{store}=v}}{private}{scope}{store}"),
-        );
-        self.value(accessor.value.as_deref(), end, &name, is_decorated.then_some(at));
+        // A private field stays where it is when a decorator makes another class of this one.
+        let is_moved = accessor.is_static && may_move && matches!(accessor.key, Key::Public(_));
+        let (get, set) = if is_moved {
+            (format!("{state}.load({nth},this)"), format!("{state}.store({nth},this,v)"))
+        } else {
+            (format!("this.{store}"), format!("this.{store}=v"))
+        };
+        self.edits.insert(end, format!("(){{return {get}}}{scope}set {key}(v){{{set}}}{private}{scope}{store}"));
+        let decorated = is_decorated.then_some(at);
+        match accessor.value.as_deref() {
+            Some(value) if is_moved => {
+                let (start, end) = range(value.span());
+                self.edits.insert(start, format!("{state}.keep({nth},"));
+                self.value(Some(value), end, &name, decorated);
+                self.edits.insert(end, ")");
+            }
+            None if is_moved => {
+                let first = if is_decorated { format!("{state}.init({index},this)") } else { "void 0".to_owned() };
+                self.edits.insert(end, format!("={state}.keep({nth},{first})"));
+            }
+            value => self.value(value, end, &name, decorated),
+        }
         if is_decorated {
             self.extra(range(accessor.span).1, accessor.is_static, at);
         }
@@ -631,6 +655,8 @@ struct Place<'a> {
     nth: usize,
     /// Which of those that the helper is told of.
     index: Option<usize>,
+    /// Its class is decorated, and may become another one.
+    is_decorated: bool,
 }
 
 fn scope(is_static: bool) -> &'static str {
@@ -710,7 +736,24 @@ impl Visit for Lower<'_> {
         match &pair.key {
             PropName::Ident(name) => self.named(&name.sym, &pair.value),
             PropName::Str(name) => self.named(&name.value.to_string_lossy(), &pair.value),
+            PropName::Num(name) if is_plain(name) => self.named(&name.value.to_string(), &pair.value),
             _ => pair.value.visit_with(self),
+        }
+    }
+
+    fn visit_assign_pat_prop(&mut self, prop: &AssignPatProp) {
+        if let Some(value) = &prop.value {
+            self.named(&prop.key.sym, value);
+        }
+    }
+
+    fn visit_export_default_expr(&mut self, export: &ExportDefaultExpr) {
+        self.named("default", &export.expr);
+    }
+
+    fn visit_private_prop(&mut self, prop: &PrivateProp) {
+        if let Some(value) = &prop.value {
+            self.named(&format!("#{}", prop.key.name), value);
         }
     }
 
@@ -718,6 +761,8 @@ impl Visit for Lower<'_> {
         prop.key.visit_with(self);
         match (&prop.key, &prop.value) {
             (PropName::Ident(name), Some(value)) => self.named(&name.sym, value),
+            (PropName::Str(name), Some(value)) => self.named(&name.value.to_string_lossy(), value),
+            (PropName::Num(name), Some(value)) if is_plain(name) => self.named(&name.value.to_string(), value),
             (_, value) => value.visit_with(self),
         }
     }
