@@ -151,6 +151,43 @@ mod tests {
     }
 
     #[test]
+    fn a_decorator_of_what_cannot_have_one_is_refused_and_does_not_vanish() {
+        for decorated in [
+            "@d interface X {}",
+            "@d export interface X {}",
+            "@d type T = 1",
+            "@d enum E { A }",
+            "@d namespace N { export const x = 1 }",
+            "@d import type { A } from './x'",
+            "@d let x = 1",
+            "@d function f() {}",
+            "function f() { /* { */ @d if (x) {} }",
+            "namespace N { @d interface X {} }",
+            "class A { @d [k: string]: any }",
+            "class A<T> extends (B)<T> implements C /* { */ { @d [k: string]: any }",
+            "@d class A { @d x; @d [k: string]: any }",
+            "x = class { @d static {} }",
+            "class A { @d constructor() {} }",
+        ] {
+            for head in ["", "const a = '@b' /* @c */; // @d\n"] {
+                let refused = translate(&format!("{head}{decorated}"), Language::TypeScript).unwrap_err();
+                assert_eq!(refused.code(), "syntax-unsupported", "{decorated}");
+                assert!(refused.to_string().starts_with("decorates what is no class"), "{decorated}: {refused}");
+            }
+        }
+        for decorated in [
+            "/* @x */ @d /* @y */ export class A { /* @z */ @d x; @d static async m() {} @d accessor y; z }",
+            "class A /* {@link x} */ { y; '@z' = 1 }",
+            "export @d class A<T> { public y: T }",
+            "export default @d class { @d z = '@' }",
+            "namespace N { @d export class A {} function f() { @d class B {} } }",
+            "switch (x) { case 1: @d class A {} }",
+        ] {
+            assert!(translate(decorated, Language::TypeScript).is_ok(), "{decorated}");
+        }
+    }
+
+    #[test]
     fn more_decorators_than_may_be_are_refused_by_their_number() {
         let row = format!("{}class A {{}}", "@a ".repeat(DECORATORS));
         assert!(translate(&row, Language::TypeScript).is_ok());

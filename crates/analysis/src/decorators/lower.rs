@@ -8,7 +8,7 @@ use swc_ecma_ast::{
     ArrowExpr, AssignExpr, AssignPat, AssignPatProp, AssignTarget, AutoAccessor, AwaitExpr, Class, ClassDecl,
     ClassExpr, ClassMember, ClassMethod, ClassProp, Constructor, Decl, Decorator, DefaultDecl, ExportDecl,
     ExportDefaultDecl, ExportDefaultExpr, Expr, Function, Ident, Key, KeyValueProp, Lit, MemberExpr, MemberProp,
-    MethodKind, ModuleDecl, ModuleItem, Number, Pat, PrivateMethod, PrivateProp, Program, PropName, SimpleAssignTarget,
+    MethodKind, ModuleItem, Number, Pat, PrivateMethod, PrivateProp, Program, PropName, SimpleAssignTarget,
     StaticBlock, Stmt, VarDeclarator, YieldExpr,
 };
 use swc_ecma_visit::{Visit, VisitWith};
@@ -18,7 +18,7 @@ use super::{Lowered, Lowering};
 use crate::names::bare;
 use crate::parse::{Read, next_token, problem, range, read, syntax_of_javascript};
 use crate::position::Lines;
-use crate::walk::decorators_of;
+use crate::walk::{class_of, class_of_statement, decorators_of};
 
 /// What compiled decorators call.
 const HELPER: &str = include_str!("helper.js");
@@ -90,22 +90,12 @@ fn first(program: &Program) -> Option<usize> {
     let (span, class) = match program {
         Program::Script(script) => {
             let stmt = script.body.iter().find(|stmt| !is_directive(stmt))?;
-            (stmt.span(), stmt.as_decl().and_then(Decl::as_class).map(|class| &class.class))
+            (stmt.span(), class_of_statement(stmt))
         }
         Program::Module(module) => {
             let directive = |item: &&ModuleItem| !matches!(item, ModuleItem::Stmt(stmt) if is_directive(stmt));
             let item = module.body.iter().find(directive)?;
-            let class = match item {
-                ModuleItem::Stmt(stmt) => stmt.as_decl().and_then(Decl::as_class).map(|class| &class.class),
-                ModuleItem::ModuleDecl(ModuleDecl::ExportDecl(export)) => {
-                    export.decl.as_class().map(|class| &class.class)
-                }
-                ModuleItem::ModuleDecl(ModuleDecl::ExportDefaultDecl(export)) => {
-                    export.decl.as_class().map(|class| &class.class)
-                }
-                ModuleItem::ModuleDecl(_) => None,
-            };
-            (item.span(), class)
+            (item.span(), class_of(item))
         }
     };
     let decorators = class.into_iter().flat_map(|class| &class.decorators).map(|decorator| range(decorator.span).0);
