@@ -133,7 +133,7 @@ impl VisitMut for Enums {
                 None => follows,
             };
             if let Some(before) = before.take().filter(|_| follows && member.init.is_none()) {
-                member.init = Some(one_more(&declaration.id, before, member.span));
+                member.init = Some(Box::new(one_more(&declaration.id, before, member.span)));
             }
             before = Some(member.id.clone());
         }
@@ -163,7 +163,7 @@ fn is_read(mut value: &Expr) -> bool {
 }
 
 /// One more than a member of an `enum`. It is a subtraction, which never makes a text.
-fn one_more(name: &Ident, member: TsEnumMemberId, span: Span) -> Box<Expr> {
+fn one_more(name: &Ident, member: TsEnumMemberId, span: Span) -> Expr {
     let prop = match member {
         TsEnumMemberId::Ident(name) => MemberProp::Ident(name.into()),
         TsEnumMemberId::Str(text) => {
@@ -173,7 +173,7 @@ fn one_more(name: &Ident, member: TsEnumMemberId, span: Span) -> Box<Expr> {
     let left = Box::new(Expr::Member(MemberExpr { span, obj: Box::new(Expr::Ident(name.clone())), prop }));
     let one = Box::new(Expr::Lit(Lit::Num(Number { span, value: 1.0, raw: None })));
     let right = Box::new(Expr::Unary(UnaryExpr { span, op: UnaryOp::Minus, arg: one }));
-    Box::new(Expr::Bin(BinExpr { span, op: BinaryOp::Sub, left, right }))
+    Expr::Bin(BinExpr { span, op: BinaryOp::Sub, left, right })
 }
 
 /// Makes up for what the pass for brackets, and the printer, leave out of decorators and `accessor` fields.

@@ -307,7 +307,7 @@ impl Refused<'_> {
         let parts = [
             class.decorators.last().map(|last| last.span),
             class.type_params.as_ref().map(|params| params.span),
-            class.super_class.as_ref().map(|parent| parent.span()),
+            class.super_class.as_ref().map(Spanned::span),
             class.super_type_params.as_ref().map(|params| params.span),
             class.implements.last().map(|last| last.span),
         ];

@@ -132,7 +132,9 @@ mod tests {
     fn edits_that_overlap_are_an_error_and_no_panic() {
         let applied = |edits: &[(usize, usize)]| {
             let mut all = Edits::default();
-            edits.iter().for_each(|(at, gone)| all.replace(*at, *gone, "x"));
+            for (at, gone) in edits {
+                all.replace(*at, *gone, "x");
+            }
             all.apply("a日b").map(|(code, _)| code)
         };
         assert_eq!(applied(&[(0, 1), (1, 3)]), Ok("xxb".to_owned()));

@@ -150,24 +150,14 @@ struct Shape {
     has_state: bool,
     is_decorated: bool,
     has_accessor: bool,
-    /// It has static private members, which are those of one class alone.
-    has_private_statics: bool,
 }
 
 impl Shape {
-    fn new(class: &Class, printed: &Printed) -> Self {
+    fn new(class: &Class) -> Self {
         let is_decorated = !class.decorators.is_empty();
-        let (has_accessor, has_private_statics) = (false, false);
-        let mut shape = Self { has_state: is_decorated, is_decorated, has_accessor, has_private_statics };
+        let mut shape = Self { has_state: is_decorated, is_decorated, has_accessor: false };
         for member in &class.body {
             shape.has_state |= !decorators_of(member).is_empty();
-            shape.has_private_statics |= match member {
-                ClassMember::PrivateProp(prop) => prop.is_static,
-                ClassMember::PrivateMethod(method) => method.is_static,
-                ClassMember::Method(method) => method.is_static && private(member, printed).is_some(),
-                ClassMember::AutoAccessor(accessor) => accessor.is_static && matches!(accessor.key, Key::Private(_)),
-                _ => false,
-            };
             if let ClassMember::AutoAccessor(accessor) = member {
                 shape.has_accessor = true;
                 shape.has_state |= matches!(&accessor.key, Key::Public(PropName::Computed(_)));
@@ -211,6 +201,17 @@ fn private<'a>(member: &'a ClassMember, printed: &Printed) -> Option<(&'a str, S
             _ => None,
         },
         _ => None,
+    }
+}
+
+/// Whether a member is static and private: it is one of its class alone, and not of one that takes its place.
+fn is_private_static(member: &ClassMember, printed: &Printed) -> bool {
+    match member {
+        ClassMember::PrivateProp(prop) => prop.is_static,
+        ClassMember::PrivateMethod(method) => method.is_static,
+        ClassMember::Method(method) => method.is_static && private(member, printed).is_some(),
+        ClassMember::AutoAccessor(accessor) => accessor.is_static && matches!(accessor.key, Key::Private(_)),
+        _ => false,
     }
 }
 
@@ -286,7 +287,7 @@ impl Lower<'_> {
     }
 
     fn class(&mut self, class: &Class, ident: Option<&Ident>, role: Role) {
-        let shape = Shape::new(class, &self.printed);
+        let shape = Shape::new(class);
         let given = self.name.take();
         if !shape.has_state && !shape.has_accessor {
             class.visit_children_with(self);
@@ -337,7 +338,9 @@ impl Lower<'_> {
         if shape.has_state {
             let variable = if shape.is_decorated { format!("{}=", variable(ident, &state)) } else { String::new() };
             let (list, name) = (elements.iter().flatten().cloned().collect::<Vec<_>>().join(","), quoted(&name));
-            let fixed = if shape.is_decorated && shape.has_private_statics { ",true" } else { "" };
+            let is_fixed =
+                shape.is_decorated && class.body.iter().any(|member| is_private_static(member, &self.printed));
+            let fixed = if is_fixed { ",true" } else { "" };
             self.edits.insert(start, format!("static{{{variable}{state}.apply(this,[{list}],{name}{fixed})}}"));
             if class.body.iter().any(runs_before) {
                 self.edits.insert(start, format!("#{state}B={state}.before(this);"));
