@@ -293,6 +293,25 @@ fn what_decorators_give_takes_the_place_of_what_they_were_given() {
             "[1,2]",
         ),
         ("@((c: any) => { c.n = 1 })\nexport class A {}", "(A as any).n", "1"),
+        ("@((c: any) => { c.n = 1 }) class A {}", "(A as any)[Symbol.metadata] === null", "false"),
+        ("enum Q { X } const o: any = [(c: any) => { c.n = 1 }]; @(o[0]) class A {}", "(A as any).n", "1"),
+        (
+            "enum Q { X } const o: any = { 'f g'(this: any, c: any) { c.n = this === o } }; @(o['f g']) class A {}",
+            "(A as any).n",
+            "true",
+        ),
+        (
+            "@((c: any): any => class extends c {}) class A { static accessor x = 1; static accessor y: any; static z = this.x; static up() { A.x += 1; return A.x } }",
+            "[A.x, A.y === undefined, A.z, A.up(), A.x]",
+            "[1,true,1,2,2]",
+        ),
+        ("@((c: any): any => class extends c {}) class A { @loud static accessor x = 1; }", "A.x", "102"),
+        (
+            "const make = () => { @((c: any): any => class extends c {}) class A { static #n = 1; static n() { return A.#n } } return A.n() }; const made = () => { try { return make() } catch (error) { return String(error).slice(0, 57) } }",
+            "made()",
+            r#""TypeError: a decorator replaces class A, which has static""#,
+        ),
+        ("@((c: any) => c) class A { static #n = 1; static n() { return A.#n } }", "A.n()", "1"),
         (
             "const d = async () => (c: any) => { c.n = 1 }; const run = async () => { @(await d()) class A { @((await d()) && (() => {})) m() {} } return (A as any).n }",
             "run()",
@@ -366,6 +385,22 @@ fn parts_of_a_namespace_see_what_other_parts_export() {
         ),
         ("enum E { X = 1 } enum E { Y = X + 1 } const execute = () => [E.X, E.Y, E[2]]", r#"[1,2,"Y"]"#),
         (
+            "namespace A { export namespace B { export const x = 1 } import P = B; export import Q = B; export const q = P.x } const execute = () => [A.q, A.Q.x]",
+            "[1,1]",
+        ),
+        (
+            "namespace A { export const d = 5; export function f(p: any) { const { x = d } = p; const [{ y = d }] = [p]; for (const { z = d } of [p]) return [x, y, z] } } const execute = () => A.f({})",
+            "[5,5,5]",
+        ),
+        (
+            "namespace N { export enum E { C = 3 } } enum F { X = N.E.C, Y, Z } const execute = () => [F.Y, F.Z, F[5]]",
+            r#"[4,5,"Z"]"#,
+        ),
+        (
+            "const enum E { A, B } const execute = () => [Object.values(E), E!.A, (E).B, E?.A]",
+            r#"[["A","B",0,1],0,1,0]"#,
+        ),
+        (
             "namespace N { export enum E { X = 1 } } namespace N { export enum E { Y = X + 1 } export const both = [E.X, E.Y] } const execute = () => N.both",
             "[1,2]",
         ),
@@ -380,6 +415,7 @@ fn types_in_an_export_list_are_left_out() {
         "interface Params { n: number } function execute({ n }: Params) { return n } export { execute, Params };",
         "import type { Params } from './types'; function execute({ n }: Params) { return n } export { Params, execute };",
         "import { Params } from './types'; function execute({ n }: Params) { return n } export { execute, Params as P };",
+        "interface Params { n: number } function execute({ n }: Params) { return n }\nexport {\n  execute,\n  Params,\n}",
         "enum E { A } type Params = { n: number }; function execute({ n }: Params) { return n + E.A } export { execute, Params };",
     ] {
         let done = exec(source, &["{\"n\": 3}"]);

@@ -18,7 +18,7 @@ use swc_ecma_visit::{Visit, VisitWith};
 
 use crate::error::Problem;
 pub(crate) use edits::Shifts;
-pub(crate) use lower::{PRIVATE, Printed, lower};
+pub(crate) use lower::{Printed, lower};
 
 /// The most decorators and `accessor` fields of a source together: each becomes up to some hundred bytes.
 pub(crate) const DECORATORS: usize = 2_000;
@@ -91,6 +91,50 @@ mod tests {
     }
 
     #[test]
+    fn a_class_with_decorators_in_the_first_statement_may_be_beside_symbol_metadata() {
+        for class in [
+            "@dec class A {}",
+            "'use strict'; @dec class A {}",
+            "@dec export class A {}",
+            "export @dec class A {}",
+            "@dec export default class A {}",
+            "export default @dec class A {}",
+            "// @dec\n/* @dec */ @dec /* x */ class A {}",
+            "@(dec) @dec\nclass A {}",
+            "class A { @dec x }",
+        ] {
+            for tail in ["", "\nenum E { X }"] {
+                let source =
+                    format!("{class}\nfunction dec(v, c) {{}}\nconst execute = () => A[Symbol.metadata];{tail}");
+                let code = translate(&source, Language::TypeScript).unwrap().code().to_owned();
+                let (before, behind) = code.split_once("Symbol.metadata??").expect(&source);
+                let is_first = before.lines().all(|line| {
+                    let line = line.trim();
+                    line.is_empty() || line.starts_with(['/', '\'', '"'])
+                });
+                assert!(is_first && behind.contains("$d"), "{source}: {code}");
+                let read = crate::parse::read(&code, crate::parse::syntax_of_javascript());
+                assert!(read.is_ok(), "{source}: {code}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_nameless_class_with_decorators_is_named_after_what_it_is_given_to() {
+        for (source, name) in [
+            ("x = { 7: @d class {} }", "7"),
+            ("class A { static 'b c' = @d class {} }", "b c"),
+            ("class A { static 7 = @d class {} }", "7"),
+            ("class A { static #p = @d class {} }", "#p"),
+            ("const { x = @d class {} } = {}", "x"),
+            ("export default (@d class {})", "default"),
+        ] {
+            let code = translate(source, Language::TypeScript).unwrap().code().to_owned();
+            assert!(code.contains(&format!("=>({{[\"{name}\"]:")), "{source}: {code}");
+        }
+    }
+
+    #[test]
     fn decorators_of_parameters_and_of_what_makes_nothing_are_refused_by_name() {
         for (source, says) in [
             ("class A { m(@a x) {} }", "decorators of parameters are not supported"),
@@ -103,6 +147,43 @@ mod tests {
             let refused = translate(source, Language::TypeScript).unwrap_err();
             assert_eq!(refused.code(), "syntax-unsupported", "{source}");
             assert!(refused.to_string().contains(says), "{source}: {refused}");
+        }
+    }
+
+    #[test]
+    fn a_decorator_of_what_cannot_have_one_is_refused_and_does_not_vanish() {
+        for decorated in [
+            "@d interface X {}",
+            "@d export interface X {}",
+            "@d type T = 1",
+            "@d enum E { A }",
+            "@d namespace N { export const x = 1 }",
+            "@d import type { A } from './x'",
+            "@d let x = 1",
+            "@d function f() {}",
+            "function f() { /* { */ @d if (x) {} }",
+            "namespace N { @d interface X {} }",
+            "class A { @d [k: string]: any }",
+            "class A<T> extends (B)<T> implements C /* { */ { @d [k: string]: any }",
+            "@d class A { @d x; @d [k: string]: any }",
+            "x = class { @d static {} }",
+            "class A { @d constructor() {} }",
+        ] {
+            for head in ["", "const a = '@b' /* @c */; // @d\n"] {
+                let refused = translate(&format!("{head}{decorated}"), Language::TypeScript).unwrap_err();
+                assert_eq!(refused.code(), "syntax-unsupported", "{decorated}");
+                assert!(refused.to_string().starts_with("decorates what is no class"), "{decorated}: {refused}");
+            }
+        }
+        for decorated in [
+            "/* @x */ @d /* @y */ export class A { /* @z */ @d x; @d static async m() {} @d accessor y; z }",
+            "class A /* {@link x} */ { y; '@z' = 1 }",
+            "export @d class A<T> { public y: T }",
+            "export default @d class { @d z = '@' }",
+            "namespace N { @d export class A {} function f() { @d class B {} } }",
+            "switch (x) { case 1: @d class A {} }",
+        ] {
+            assert!(translate(decorated, Language::TypeScript).is_ok(), "{decorated}");
         }
     }
 

@@ -17,7 +17,7 @@ use crate::names::bare;
 use crate::parse::range;
 
 /// Takes the types out of the exports of a program, and gives their places.
-pub(crate) fn take_types(program: &mut Program) -> Vec<Blank> {
+pub(crate) fn take_types(source: &str, program: &mut Program) -> Vec<Blank> {
     let Program::Module(module) = program else { return Vec::new() };
     if !module.body.iter().any(may_export_a_type) {
         return Vec::new();
@@ -29,7 +29,7 @@ pub(crate) fn take_types(program: &mut Program) -> Vec<Blank> {
     let mut places = Vec::new();
     module.body.retain_mut(|item| match item {
         ModuleItem::ModuleDecl(ModuleDecl::ExportNamed(export)) if export.src.is_none() && !export.type_only => {
-            let is_kept = take_from(export, &types, &mut places);
+            let is_kept = take_from(source, export, &types, &mut places);
             if !is_kept {
                 places.push(Blank::statement(range(export.span)));
             }
@@ -56,7 +56,7 @@ fn may_export_a_type(item: &ModuleItem) -> bool {
 }
 
 /// Takes the types from one list; false where nothing but types is in it.
-fn take_from(export: &mut NamedExport, types: &FxHashSet<Atom>, places: &mut Vec<Blank>) -> bool {
+fn take_from(source: &str, export: &mut NamedExport, types: &FxHashSet<Atom>, places: &mut Vec<Blank>) -> bool {
     let is_type = |specifier: &ExportSpecifier| match specifier {
         ExportSpecifier::Named(named) => {
             matches!(&named.orig, ModuleExportName::Ident(name) if !named.is_type_only && types.contains(&name.sym))
@@ -69,10 +69,8 @@ fn take_from(export: &mut NamedExport, types: &FxHashSet<Atom>, places: &mut Vec
     }
     for (index, specifier) in export.specifiers.iter().enumerate() {
         if is_type(specifier) {
-            let (start, end) = range(specifier.span());
-            // With the comma behind it, which its list need not have where it is the last.
-            let next = export.specifiers.get(index + 1).map_or(end, |next| range(next.span()).0);
-            places.push(Blank::part((start, next)));
+            let next = export.specifiers.get(index + 1).map(|next| range(next.span()).0);
+            places.push(Blank::item(source, range(specifier.span()), next));
         }
     }
     export.specifiers.retain(|specifier| !is_type(specifier));
@@ -309,6 +307,12 @@ mod tests {
                 "namespace N { export type T = 1 } function execute() {} export { execute, N };",
                 "function execute() {} export { execute, };",
             ),
+            (
+                "interface P {} function execute() {} export {\n execute,\n P,\n}",
+                "function execute() {} export { execute, }",
+            ),
+            ("type P = 1; function execute() {} export { P /* , */ , }", "function execute() {} ;"),
+            ("type P = 1; function execute() {} export { execute, P , }", "function execute() {} export { execute, }"),
             ("type P = 1; function execute() {}\nexport { P }", "function execute() {} ;"),
             ("type P = 1; function execute() {}\nexport default P", "function execute() {} ;"),
             (

@@ -13,7 +13,7 @@ use swc_ecma_ast::{
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
-use crate::parse::range;
+use crate::parse::{next_token, range};
 
 /// The module that the sandbox serves, in the version that it bundles.
 const SERVED: &str = "@sinclair/typebox";
@@ -38,8 +38,12 @@ impl Blank {
         Self { start, end, is_statement: true }
     }
 
-    /// A part of one, or an import.
-    pub(crate) fn part((start, end): (usize, usize)) -> Self {
+    /// An item of a list, with the comma behind it, which the last one need not have.
+    pub(crate) fn item(source: &str, (start, end): (usize, usize), next: Option<usize>) -> Self {
+        let end = next.unwrap_or_else(|| {
+            let token = next_token(source, end);
+            if source[token..].starts_with(',') { token + 1 } else { end }
+        });
         Self { start, end, is_statement: false }
     }
 }
@@ -92,8 +96,8 @@ impl Imports {
         let mut blanks = exports.to_vec();
         for import in imports(program).filter(|import| !import.type_only) {
             match self.fate(import) {
-                Fate::Dropped => blanks.push(Blank::part(range(import.span))),
-                Fate::Served => blanks.extend(self.types_of(import).into_iter().map(Blank::part)),
+                Fate::Dropped => blanks.push(Blank::statement(range(import.span))),
+                Fate::Served => blanks.extend(self.types_of(source, import)),
                 Fate::Refused => {}
             }
         }
@@ -122,18 +126,17 @@ impl Imports {
         Cow::Owned(blanked)
     }
 
-    /// The named types of an import that stays, each with the comma behind it.
-    fn types_of(&self, import: &ImportDecl) -> Vec<(usize, usize)> {
+    /// The named types of an import that stays.
+    fn types_of(&self, source: &str, import: &ImportDecl) -> Vec<Blank> {
         let named = |specifier: &ImportSpecifier| matches!(specifier, ImportSpecifier::Named(_));
-        let mut ranges = Vec::new();
+        let mut blanks = Vec::new();
         for (index, specifier) in import.specifiers.iter().enumerate() {
             if named(specifier) && self.is_type(specifier) {
-                let (start, end) = range(specifier.span());
-                let next = import.specifiers.get(index + 1).map_or(end, |next| range(next.span()).0);
-                ranges.push((start, next));
+                let next = import.specifiers.get(index + 1).map(|next| range(next.span()).0);
+                blanks.push(Blank::item(source, range(specifier.span()), next));
             }
         }
-        ranges
+        blanks
     }
 }
 
@@ -176,4 +179,40 @@ impl Visit for Used {
     fn visit_ts_type_ann(&mut self, _: &TsTypeAnn) {}
     fn visit_ts_type_param_decl(&mut self, _: &TsTypeParamDecl) {}
     fn visit_ts_type_param_instantiation(&mut self, _: &TsTypeParamInstantiation) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use toolcell_tool::Language;
+
+    use crate::translate;
+
+    fn code(source: &str) -> String {
+        translate(source, Language::TypeScript).unwrap_or_else(|error| panic!("{source}: {error}")).code().to_owned()
+    }
+
+    #[test]
+    fn a_type_may_be_the_last_of_an_import_and_have_a_comma_behind_it() {
+        for (list, left) in [
+            ("{\n  Type,\n  Static,\n}", "{ Type, }"),
+            ("{ Type, type Static, }", "{ Type, }"),
+            ("{ Type, Static /* , */ // ,\n , }", "{ Type, /* , */ // , }"),
+            ("{ Type, type Static as S, TSchema }", "{ Type, }"),
+            ("{ Static, Type, TSchema, }", "{ Type, }"),
+        ] {
+            let source = format!("import {list} from '@sinclair/typebox'\nlet s: Static | TSchema = Type");
+            let code = code(&source);
+            assert_eq!(code.len(), source.len(), "{source}");
+            let said = code.split_whitespace().collect::<Vec<_>>().join(" ");
+            let left = left.replace(" /* , */ // ,", "");
+            assert!(said.starts_with(&format!("import {left} from")), "{source}: {code}");
+            assert!(crate::parse::read(&code, crate::parse::syntax_of_javascript()).is_ok(), "{source}: {code}");
+        }
+    }
+
+    #[test]
+    fn an_import_of_types_that_goes_does_not_join_the_lines_around_it() {
+        let source = "let b: any = [1]\nimport { Foo } from './foo'\n[0]\nlet z: Foo";
+        assert_eq!(code(source), "let b      = [1]\n;                          \n[0]\nlet z     ");
+    }
 }

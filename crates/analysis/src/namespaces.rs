@@ -4,7 +4,10 @@
 //! unless something that stands nearer has the name. The compiler makes a function of each part, in which the names of the
 //! others are not known; so a name that another part exports becomes a member of the namespace first.
 //!
-//! Invariant: a program in which nothing is opened again is left as it is.
+//! The compiler does the same for what the part itself exports, but for the right side of `import X = …` and for the
+//! patterns of declarations; there it is done here.
+//!
+//! Invariant: a program without namespaces, in which no `enum` is opened again, is left as it is.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use swc_atoms::Atom;
@@ -14,7 +17,7 @@ use swc_ecma_ast::{
     Ident, KeyValuePatProp, KeyValueProp, MemberExpr, MemberProp, ModuleDecl, ModuleItem, ObjectPatProp, Pat, Program,
     Prop, PropName, SimpleAssignTarget, Stmt, TsEntityName, TsEnumDecl, TsEnumMemberId, TsImportEqualsDecl,
     TsModuleDecl, TsModuleRef, TsNamespaceBody, TsQualifiedName, TsType, TsTypeAnn, TsTypeParamDecl,
-    TsTypeParamInstantiation,
+    TsTypeParamInstantiation, VarDeclarator,
 };
 use swc_ecma_visit::{Visit, VisitMut, VisitMutWith, VisitWith};
 
@@ -51,10 +54,21 @@ enum Rewrite {
 fn rewrite(program: &mut Program, rewrite: Rewrite) -> Result<(), String> {
     let mut found = Found::default();
     program.visit_with(&mut found);
-    if !found.is_opened_again() {
+    let is_opened_again = found.is_opened_again();
+    if !is_opened_again && (rewrite == Rewrite::Names || found.members.is_empty()) {
         return Ok(());
     }
-    let mut join = Join { found, rewrite, within: Vec::new(), parts: 0, enums: 0, members: None, steps: 0 };
+    let mut join = Join {
+        found,
+        rewrite,
+        is_opened_again,
+        is_left_out: false,
+        within: Vec::new(),
+        parts: 0,
+        enums: 0,
+        members: None,
+        steps: 0,
+    };
     program.visit_mut_with(&mut join);
     if join.steps > STEPS { Err(TOO_MANY.to_owned()) } else { Ok(()) }
 }
@@ -84,6 +98,8 @@ struct Found {
     parts_of_enums: Vec<usize>,
     /// In which part each name is declared.
     declared: FxHashMap<Id, usize>,
+    /// What the compiler makes a member of its namespace: exported variables, enums, namespaces and `import`s.
+    members: FxHashSet<Id>,
     /// The parts that this is in, from the outside in.
     within: Vec<usize>,
     is_ambient: bool,
@@ -152,23 +168,46 @@ impl Found {
             ModuleItem::Stmt(Stmt::Decl(decl)) if self.is_ambient => decl,
             ModuleItem::ModuleDecl(ModuleDecl::TsImportEquals(import)) if import.is_export && !import.is_type_only => {
                 self.spaces[space].exports.insert(import.id.sym.clone(), import.id.ctxt);
+                self.members.insert(import.id.to_id());
                 return;
             }
             _ => return,
         };
-        let mut names = Exported(&mut self.spaces[space].exports);
-        match decl {
-            Decl::Class(class) => names.note(&class.ident),
-            Decl::Fn(function) => names.note(&function.ident),
-            Decl::TsEnum(declaration) => names.note(&declaration.id),
-            Decl::Var(variables) => variables.decls.iter().for_each(|one| one.name.visit_with(&mut names)),
-            Decl::Using(using) => using.decls.iter().for_each(|one| one.name.visit_with(&mut names)),
+        let mut names = Exported(Vec::new());
+        let is_declared_elsewhere = match decl {
+            Decl::Class(class) => {
+                names.note(&class.ident);
+                true
+            }
+            Decl::Fn(function) => {
+                names.note(&function.ident);
+                true
+            }
+            Decl::TsEnum(declaration) => {
+                names.note(&declaration.id);
+                declaration.declare
+            }
+            Decl::Var(variables) => {
+                variables.decls.iter().for_each(|one| one.name.visit_with(&mut names));
+                variables.declare
+            }
+            Decl::Using(using) => {
+                using.decls.iter().for_each(|one| one.name.visit_with(&mut names));
+                true
+            }
             Decl::TsModule(module) if is_instantiated(module) => {
                 if let Some(name) = module.id.as_ident() {
                     names.note(name);
                 }
+                module.declare
             }
-            Decl::TsModule(_) | Decl::TsInterface(_) | Decl::TsTypeAlias(_) => {}
+            Decl::TsModule(_) | Decl::TsInterface(_) | Decl::TsTypeAlias(_) => return,
+        };
+        for name in names.0 {
+            self.spaces[space].exports.insert(name.0.clone(), name.1);
+            if !is_declared_elsewhere && !self.is_ambient {
+                self.members.insert(name);
+            }
         }
     }
 
@@ -206,15 +245,15 @@ fn member_name(id: &TsEnumMemberId) -> Option<Atom> {
 }
 
 /// The names that a pattern of an export declares.
-struct Exported<'a>(&'a mut FxHashMap<Atom, SyntaxContext>);
+struct Exported(Vec<Id>);
 
-impl Exported<'_> {
+impl Exported {
     fn note(&mut self, ident: &Ident) {
-        self.0.insert(ident.sym.clone(), ident.ctxt);
+        self.0.push(ident.to_id());
     }
 }
 
-impl Visit for Exported<'_> {
+impl Visit for Exported {
     fn visit_binding_ident(&mut self, ident: &BindingIdent) {
         self.note(ident);
     }
@@ -310,6 +349,9 @@ struct Within {
 struct Join {
     found: Found,
     rewrite: Rewrite,
+    is_opened_again: bool,
+    /// Whether this is in what the compiler leaves out when it makes names members: the patterns of declarations.
+    is_left_out: bool,
     within: Vec<Within>,
     parts: usize,
     /// How many parts of an `enum` were there.
@@ -328,8 +370,26 @@ struct Members {
 }
 
 impl Join {
+    /// What a name is a member of that the part that declares it exports.
+    fn owner_in_part(&self, ident: &Ident) -> Option<(Ident, SyntaxContext)> {
+        let id = ident.to_id();
+        let part = self.found.declared.get(&id).filter(|_| self.found.members.contains(&id))?;
+        // Parts are numbered from the outside in.
+        let at = self.within.binary_search_by_key(part, |within| within.part).ok()?;
+        Some((self.within[at].name.clone(), ident.ctxt))
+    }
+
     /// What a name is a member of, if another part exports it.
     fn owner(&mut self, ident: &Ident) -> Option<(Ident, SyntaxContext)> {
+        if self.is_left_out
+            && self.rewrite == Rewrite::Members
+            && let Some(owner) = self.owner_in_part(ident)
+        {
+            return Some(owner);
+        }
+        if !self.is_opened_again {
+            return None;
+        }
         match &self.members {
             Some(members) if members.own.contains(&ident.sym) => return None,
             Some(Members { name, number: Some(number), .. }) if self.found.enums[*number].0.contains(&ident.sym) => {
@@ -351,6 +411,12 @@ impl Join {
             }
         }
         None
+    }
+
+    fn left_out(&mut self, visit: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.is_left_out, true);
+        visit(self);
+        self.is_left_out = before;
     }
 
     /// The member that a name becomes; nothing where it stays, which it does with another context for [`Rewrite::Names`].
@@ -424,7 +490,22 @@ impl VisitMut for Join {
 
     fn visit_mut_ts_import_equals_decl(&mut self, import: &mut TsImportEqualsDecl) {
         if let TsModuleRef::TsEntityName(name) = &mut import.module_ref {
-            self.entity(name);
+            self.left_out(|join| join.entity(name));
+        }
+    }
+
+    fn visit_mut_export_decl(&mut self, export: &mut ExportDecl) {
+        match &mut export.decl {
+            // What is exported becomes members, and so do the names in its patterns.
+            Decl::Var(variables) => variables.decls.visit_mut_children_with(self),
+            decl => decl.visit_mut_with(self),
+        }
+    }
+
+    fn visit_mut_var_declarators(&mut self, declarators: &mut Vec<VarDeclarator>) {
+        for declarator in declarators {
+            self.left_out(|join| declarator.name.visit_mut_with(join));
+            declarator.init.visit_mut_with(self);
         }
     }
 
@@ -547,6 +628,56 @@ mod tests {
             let code = compiled(source);
             assert!(code.contains(says), "{source}: {code}");
         }
+    }
+
+    #[test]
+    fn an_import_within_a_namespace_may_be_of_what_its_own_part_exports() {
+        for (source, says) in [
+            (
+                "namespace A { export namespace B { export const x = 1 } import P = B; export const q = P.x }",
+                "P = A.B;",
+            ),
+            ("namespace A { export namespace B { export const x = 1 } export import P = B }", "A.P = A.B;"),
+            ("namespace A { export namespace B { export const x = 1 } import y = B.x; y }", "y = A.B.x;"),
+            ("namespace A { export enum E { X } import P = E; P }", "P = A.E;"),
+            ("namespace A { export let v = 1; import w = v; w }", "w = A.v;"),
+            ("namespace A { export let v = 1; export namespace B { import w = v; w } }", "w = A.v;"),
+            ("namespace A.B { export let v = 1; import w = v; w }", "w = B.v;"),
+            ("namespace A { export import P = B; import Q = P; Q } namespace B { export const x = 1 }", "Q = A.P;"),
+            ("namespace A { export function f() {} import g = f; g }", "g = f;"),
+            ("namespace A { namespace B { export const x = 1 } import P = B; P }", "P = B;"),
+        ] {
+            let code = compiled(source);
+            assert!(code.contains(says), "{source}: {code}");
+        }
+    }
+
+    #[test]
+    fn defaults_in_the_patterns_of_declarations_see_what_their_namespace_exports() {
+        for (pattern, says) in [
+            ("const { x = d } = p; x", "{ x = A.d } = p"),
+            ("const { a: x = d } = p; x", "{ a: x = A.d } = p"),
+            ("const { a: { x = d } } = p; x", "{ a: { x = A.d } } = p"),
+            ("const [{ x = d }] = p; x", "{ x = A.d }"),
+            ("let { x = d, ...r } = p; x", "x = A.d, ...r"),
+            ("for (const { x = d } of p) x", "{ x = A.d } of p"),
+            ("for (const { x = { d } } of p) x", "d: A.d"),
+            (
+                "for (const { [d]: x = () => { let { y = d } = p; return d++ } } of p) x",
+                "[A.d]: x = ()=>{ let { y = A.d } = p; return A.d++;",
+            ),
+            ("const { x = (d: any) => d } = p; x", "x = (d)=>d"),
+        ] {
+            for (open, close) in [("", ""), ("export namespace B {", "}")] {
+                let source = format!(
+                    "namespace A {{ export let d = 5; {open} export function f(p: any) {{ {pattern} }} {close} }}"
+                );
+                let code = compiled(&source);
+                assert!(code.contains(says), "{source}: {code}");
+            }
+        }
+        let code = compiled("namespace A { export const d = 5, { x = d } = { x: 1 } as any; export const y = x }");
+        assert!(code.contains("A.x = A.d") && code.contains("A.y = A.x"), "{code}");
     }
 
     #[test]

@@ -47,6 +47,23 @@ pub(crate) fn range(span: Span) -> (usize, usize) {
     (at(span.lo), at(span.hi))
 }
 
+/// Where the next token of a source is, behind white space and comments.
+pub(crate) fn next_token(source: &str, mut from: usize) -> usize {
+    loop {
+        let rest = &source[from..];
+        if rest.starts_with("//") {
+            from += rest.find(['\n', '\r', '\u{2028}', '\u{2029}']).unwrap_or(rest.len());
+        } else if rest.starts_with("/*") {
+            from += rest.find("*/").map_or(rest.len(), |end| end + 2);
+        } else {
+            match rest.chars().next() {
+                Some(letter) if letter.is_whitespace() || letter == '\u{feff}' => from += letter.len_utf8(),
+                _ => return from,
+            }
+        }
+    }
+}
+
 /// Runs `work` with what the parser keeps beside the trees.
 pub(crate) fn with_globals<T>(work: impl FnOnce() -> T) -> T {
     GLOBALS.set(&Globals::new(), work)
@@ -104,7 +121,7 @@ pub(crate) fn parse(source: &str, language: Language) -> Result<Parsed, Rejectio
                     return Err(Rejection::TooDeep(vec![problem(&Lines::of(source), (0, 0), message.to_owned())]));
                 };
                 let typescript = syntax.typescript();
-                let exported_types = if typescript { exports::take_types(&mut program) } else { Vec::new() };
+                let exported_types = if typescript { exports::take_types(source, &mut program) } else { Vec::new() };
                 let imports = Imports::of(&program, typescript);
                 return Ok(Parsed { program, comments, depth, typescript, imports, exported_types });
             }

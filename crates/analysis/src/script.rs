@@ -9,10 +9,10 @@ use std::borrow::Cow;
 
 use swc_common::errors::{DiagnosticBuilder, Emitter, Handler};
 use swc_common::sync::Lrc;
-use swc_common::{SourceMap, Span};
+use swc_common::{SourceMap, Span, Spanned};
 use swc_ecma_ast::{
-    ClassDecl, ClassMember, Decl, Decorator, ExportAll, Expr, ImportDecl, JSXElement, JSXFragment, ModuleDecl,
-    ModuleItem, NamedExport, Param, Stmt, TsModuleRef, TsParamProp,
+    BlockStmt, Class, ClassDecl, ClassMember, Decl, Decorator, ExportAll, Expr, FunctionBody, ImportDecl, JSXElement,
+    JSXFragment, Module, ModuleDecl, ModuleItem, NamedExport, Param, Stmt, TsModuleBlock, TsModuleRef, TsParamProp,
 };
 use swc_ecma_parser::TsSyntax;
 use swc_ecma_visit::{Visit, VisitWith};
@@ -24,9 +24,10 @@ use crate::decorators::{self, DECORATORS, Lowered, Printed, Shifts};
 use crate::error::{Problem, Rejection};
 use crate::folding;
 use crate::imports::{Fate, Imports};
-use crate::parse::{JSX, PROBLEMS, Parsed, parse, problem, range, with_globals};
+use crate::parse::{JSX, PROBLEMS, Parsed, next_token, parse, problem, range, with_globals};
 use crate::position::Lines;
 use crate::room::with_room;
+use crate::walk::{class_of, class_of_statement, decorators_of};
 
 /// Beyond this depth nothing is compiled: the printed text could be thousands of times as long as the source.
 pub(crate) const COMPILED_DEPTH: usize = 200;
@@ -116,7 +117,7 @@ impl<'a> Untyped<'a> {
     /// # Errors
     /// `syntax-unsupported`
     pub(crate) fn of(source: &'a str, parsed: &Parsed) -> Result<Self, Rejection> {
-        let mut refused = Refused { lines: Lines::of(source), imports: &parsed.imports, problems: Vec::new() };
+        let mut refused = Refused { source, lines: Lines::of(source), imports: &parsed.imports, problems: Vec::new() };
         parsed.program.visit_with(&mut refused);
         if !refused.problems.is_empty() {
             return Err(Rejection::Unsupported(refused.problems));
@@ -154,11 +155,11 @@ impl<'a> Untyped<'a> {
     /// # Errors
     /// `syntax-unsupported`
     pub(crate) fn script(&self) -> Result<Script, Rejection> {
-        let Compiled { code, map } = self.javascript()?;
+        let Compiled { code, map, private_methods } = self.javascript()?;
         if !self.is_decorated {
             return Ok(Script { code, map, shifts: None });
         }
-        let printed = if map.is_some() { Printed::ByCompiler } else { Printed::ByAuthor };
+        let printed = if map.is_some() { Printed::ByCompiler(private_methods) } else { Printed::ByAuthor };
         let Lowered { code, shifts } = decorators::lower(&code, printed).map_err(|mut problems| {
             if map.is_some() {
                 // Its place is one in what was compiled.
@@ -174,10 +175,10 @@ impl<'a> Untyped<'a> {
     fn javascript(&self) -> Result<Compiled, Rejection> {
         let source = &*self.source;
         if !self.is_typescript {
-            return Ok(Compiled { code: source.to_owned(), map: None });
+            return Ok(Compiled::untouched(source.to_owned()));
         }
         match stripped(source) {
-            Ok(code) => return Ok(Compiled { code, map: None }),
+            Ok(code) => return Ok(Compiled::untouched(code)),
             Err(problems) if !self.compiled.may_be => return Err(Rejection::Unsupported(problems)),
             Err(_) => {}
         }
@@ -231,6 +232,7 @@ impl Emitter for Said {
 
 /// Finds what does not run here, and says what to write instead.
 struct Refused<'a> {
+    source: &'a str,
     lines: Lines<'a>,
     imports: &'a Imports,
     problems: Vec<Problem>,
@@ -267,7 +269,102 @@ impl Refused<'_> {
     }
 }
 
+impl Refused<'_> {
+    /// Refuses a decorator before what cannot have one. The parser drops it, so it is looked for between the parts of a
+    /// list: behind `from`, and where one begins. `known` is where the decorators of that part begin.
+    fn dropped_decorator(&mut self, from: usize, start: usize, known: Option<&Decorator>) {
+        if from > start {
+            return;
+        }
+        let at = next_token(self.source, from).min(start);
+        if self.source[at..].starts_with('@') && known.is_none_or(|known| range(known.span).0 != at) && !self.is_done()
+        {
+            let message = "decorates what is no class and no member of one: decorators are of classes, methods, \
+                           accessors and fields"
+                .to_owned();
+            self.problems.push(problem(&self.lines, (at, at + 1), message));
+        }
+    }
+
+    fn statements(&mut self, mut from: usize, statements: &[Stmt]) {
+        for stmt in statements {
+            let (start, end) = range(stmt.span());
+            self.dropped_decorator(from, start, class_of_statement(stmt).and_then(|class| class.decorators.first()));
+            from = end;
+        }
+    }
+
+    fn items(&mut self, mut from: usize, items: &[ModuleItem]) {
+        for item in items {
+            let (start, end) = range(item.span());
+            self.dropped_decorator(from, start, class_of(item).and_then(|class| class.decorators.first()));
+            from = end;
+        }
+    }
+
+    /// Where the members of a class begin.
+    fn members_of(&self, class: &Class) -> Option<usize> {
+        let parts = [
+            class.decorators.last().map(|last| last.span),
+            class.type_params.as_ref().map(|params| params.span),
+            class.super_class.as_ref().map(Spanned::span),
+            class.super_type_params.as_ref().map(|params| params.span),
+            class.implements.last().map(|last| last.span),
+        ];
+        let mut from = parts.into_iter().flatten().map(|span| range(span).1).max().unwrap_or(range(class.span).0);
+        loop {
+            from = next_token(self.source, from);
+            let rest = &self.source[from..];
+            if rest.starts_with('{') {
+                return Some(from + 1);
+            }
+            let word = rest.find(|letter: char| !letter.is_alphanumeric() && !matches!(letter, '_' | '$'))?;
+            if word == 0 {
+                return None;
+            }
+            from += word;
+        }
+    }
+}
+
 impl Visit for Refused<'_> {
+    fn visit_module(&mut self, module: &Module) {
+        self.items(0, &module.body);
+        module.visit_children_with(self);
+    }
+
+    fn visit_script(&mut self, script: &swc_ecma_ast::Script) {
+        self.statements(0, &script.body);
+        script.visit_children_with(self);
+    }
+
+    fn visit_block_stmt(&mut self, block: &BlockStmt) {
+        self.statements(range(block.span).0 + 1, &block.stmts);
+        block.visit_children_with(self);
+    }
+
+    fn visit_function_body(&mut self, body: &FunctionBody) {
+        self.statements(range(body.span).0 + 1, &body.stmts);
+        body.visit_children_with(self);
+    }
+
+    fn visit_ts_module_block(&mut self, block: &TsModuleBlock) {
+        self.items(range(block.span).0 + 1, &block.body);
+        block.visit_children_with(self);
+    }
+
+    fn visit_class(&mut self, class: &Class) {
+        let mut from = self.members_of(class);
+        for member in &class.body {
+            let (start, end) = range(member.span());
+            if let Some(from) = from {
+                self.dropped_decorator(from, start, decorators_of(member).first());
+            }
+            from = Some(end);
+        }
+        class.visit_children_with(self);
+    }
+
     fn visit_expr(&mut self, expr: &Expr) {
         if !self.is_done() {
             expr.visit_children_with(self);

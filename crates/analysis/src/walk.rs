@@ -415,3 +415,19 @@ pub(crate) fn decorators_of(member: &ClassMember) -> &[Decorator] {
         _ => &[],
     }
 }
+
+/// The class that an item of a program declares.
+pub(crate) fn class_of(item: &ModuleItem) -> Option<&Class> {
+    let class = match item {
+        ModuleItem::Stmt(stmt) => return class_of_statement(stmt),
+        ModuleItem::ModuleDecl(ModuleDecl::ExportDecl(export)) => &export.decl.as_class()?.class,
+        ModuleItem::ModuleDecl(ModuleDecl::ExportDefaultDecl(export)) => &export.decl.as_class()?.class,
+        ModuleItem::ModuleDecl(_) => return None,
+    };
+    Some(class)
+}
+
+/// The class that a statement declares.
+pub(crate) fn class_of_statement(stmt: &Stmt) -> Option<&Class> {
+    Some(&stmt.as_decl()?.as_class()?.class)
+}

@@ -11,6 +11,13 @@ struct Edit {
     text: String,
 }
 
+/// An edit that does not fit the others, or the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Misplaced {
+    /// Where it was to be, in bytes.
+    pub(super) at: usize,
+}
+
 impl Edits {
     pub(super) fn insert(&mut self, at: usize, text: impl Into<String>) {
         self.replace(at, 0, text);
@@ -20,8 +27,16 @@ impl Edits {
         self.0.push(Edit { at, gone, text: text.into() });
     }
 
+    /// Inserts before all else that is inserted at its place.
+    pub(super) fn insert_first(&mut self, at: usize, text: impl Into<String>) {
+        self.0.insert(0, Edit { at, gone: 0, text: text.into() });
+    }
+
     /// The text with all edits, and where it stood before.
-    pub(super) fn apply(mut self, source: &str) -> (String, Shifts) {
+    ///
+    /// # Errors
+    /// Two edits overlap, or one is outside of the source or within a character.
+    pub(super) fn apply(mut self, source: &str) -> Result<(String, Shifts), Misplaced> {
         self.0.sort_by_key(|edit| edit.at);
         let more: usize = self.0.iter().map(|edit| edit.text.len()).sum();
         let mut code = String::with_capacity(source.len() + more);
@@ -29,10 +44,12 @@ impl Edits {
         let (mut old, mut new) = (0, 0);
         let mut done = 0;
         for edit in self.0 {
-            let kept = &source[done..edit.at];
+            let misplaced = Misplaced { at: edit.at };
+            let kept = source.get(done..edit.at).ok_or(misplaced)?;
             code.push_str(kept);
             shifts.pass(kept, &mut old, &mut new);
-            let (gone, text) = (&source[edit.at..edit.at + edit.gone], edit.text.as_str());
+            let gone = source.get(edit.at..edit.at + edit.gone).ok_or(misplaced)?;
+            let text = edit.text.as_str();
             code.push_str(text);
             let (from, width) = (old, columns(text));
             old += columns(gone);
@@ -43,7 +60,7 @@ impl Edits {
         let rest = &source[done..];
         code.push_str(rest);
         shifts.pass(rest, &mut old, &mut new);
-        (code, shifts)
+        Ok((code, shifts))
     }
 }
 
@@ -104,5 +121,35 @@ impl Shifts {
             }
             _ => Some((line, column)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Edits, Misplaced};
+
+    #[test]
+    fn edits_that_overlap_are_an_error_and_no_panic() {
+        let applied = |edits: &[(usize, usize)]| {
+            let mut all = Edits::default();
+            for (at, gone) in edits {
+                all.replace(*at, *gone, "x");
+            }
+            all.apply("a日b").map(|(code, _)| code)
+        };
+        assert_eq!(applied(&[(0, 1), (1, 3)]), Ok("xxb".to_owned()));
+        for (edits, at) in
+            [(&[(0, 1), (0, 0)], 0), (&[(0, 4), (1, 0)], 1), (&[(2, 0), (4, 0)], 2), (&[(4, 0), (9, 0)], 9)]
+        {
+            assert_eq!(applied(edits), Err(Misplaced { at }), "{edits:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_inserted_first_stands_before_what_was_inserted_or_replaced_there() {
+        let mut edits = Edits::default();
+        edits.replace(1, 1, "y");
+        edits.insert_first(1, "x");
+        assert_eq!(edits.apply("a@b").map(|(code, _)| code), Ok("axyb".to_owned()));
     }
 }

@@ -5,8 +5,13 @@ function $D(list, make) {
   const KINDS = ["field", "accessor", "method", "getter", "setter"];
   const found = [], keys = [], starts = [], ends = [], parts = [];
   const unused = Symbol(), before = [], own = [], last = [];
-  let target, metadata;
+  let origin, target, metadata;
+  const kept = [];
   const run = (all, that) => { for (const one of all) one.call(that); };
+  const owned = (nth, that) => {
+    if (!kept[nth] || (that !== target && that !== origin)) throw new TypeError("a static accessor is used on what is not its class, or before it has a value");
+    return kept[nth];
+  };
   const callable = (value, what) => {
     if (typeof value !== "function") throw new TypeError(what + " must be a function, not " + (value === null ? "null" : typeof value));
     return value;
@@ -78,8 +83,8 @@ function $D(list, make) {
     same: (at) => keys[at],
     hidden: (at) => keys[at] = Symbol(),
     // Applies all decorators, and gives the class.
-    apply(of, elements, name) {
-      target = of;
+    apply(of, elements, name, isFixed) {
+      origin = target = of;
       delete of[unused];
       const symbol = Symbol.metadata ?? Symbol.for("Symbol.metadata");
       const isDecorated = found.length > 0 || list?.length > 0;
@@ -93,6 +98,9 @@ function $D(list, make) {
         target = decorate(list, of, { kind: "class", name }, last, (given, value) =>
           given === undefined ? value : callable(given, "what the decorator of a class returns"));
       }
+      if (isFixed && target !== of) {
+        throw new TypeError("a decorator replaces class " + name + ", which has static private members (`static #…`): keep them in variables beside the class");
+      }
       if (isDecorated) defineProperty(target, symbol, { value: metadata, configurable: true, enumerable: true, writable: true });
       run(own, target);
       return target;
@@ -100,6 +108,10 @@ function $D(list, make) {
     before: (that) => run(before, that),
     init: (at, that, value) => { for (const one of starts[at]) value = one.call(that, value); return value; },
     extra: (at, that) => run(ends[at], that),
+    // The value of a static `accessor` field, which is the class's that the decorators gave.
+    keep: (nth, value) => { kept[nth] = [value]; },
+    load: (nth, that) => owned(nth, that)[0],
+    store: (nth, that, value) => { owned(nth, that)[0] = value; },
     last: () => run(last, target),
     value: (at) => parts[at].value,
     get: (at, that) => parts[at].get.call(that),

@@ -1,21 +1,24 @@
 //! Where which text is put in between.
 
+use std::panic::catch_unwind;
+
 use rustc_hash::FxHashSet;
 use swc_common::{Span, Spanned};
 use swc_ecma_ast::{
-    ArrowExpr, AssignExpr, AssignPat, AssignTarget, AutoAccessor, AwaitExpr, Class, ClassDecl, ClassExpr, ClassMember,
-    ClassMethod, ClassProp, Constructor, Decl, Decorator, DefaultDecl, ExportDecl, ExportDefaultDecl, Expr, Function,
-    Ident, Key, KeyValueProp, Lit, MemberExpr, MemberProp, MethodKind, ModuleItem, Pat, PrivateMethod, PrivateProp,
-    Program, PropName, SimpleAssignTarget, StaticBlock, Stmt, VarDeclarator, YieldExpr,
+    ArrowExpr, AssignExpr, AssignPat, AssignPatProp, AssignTarget, AutoAccessor, AwaitExpr, Class, ClassDecl,
+    ClassExpr, ClassMember, ClassMethod, ClassProp, Constructor, Decl, Decorator, DefaultDecl, ExportDecl,
+    ExportDefaultDecl, ExportDefaultExpr, Expr, Function, Ident, Key, KeyValueProp, Lit, MemberExpr, MemberProp,
+    MethodKind, ModuleItem, Number, Pat, PrivateMethod, PrivateProp, Program, PropName, SimpleAssignTarget,
+    StaticBlock, Stmt, VarDeclarator, YieldExpr,
 };
 use swc_ecma_visit::{Visit, VisitWith};
 
-use super::edits::Edits;
+use super::edits::{Edits, Misplaced};
 use super::{Lowered, Lowering};
 use crate::names::bare;
-use crate::parse::{Read, problem, range, read, syntax_of_javascript};
+use crate::parse::{Read, next_token, problem, range, read, syntax_of_javascript};
 use crate::position::Lines;
-use crate::walk::decorators_of;
+use crate::walk::{class_of, class_of_statement, decorators_of};
 
 /// What compiled decorators call.
 const HELPER: &str = include_str!("helper.js");
@@ -28,6 +31,12 @@ const METADATA: &str = "Symbol.metadata??Object.defineProperty(Symbol,'metadata'
 /// # Errors
 /// What is wrong with it.
 pub(crate) fn lower(source: &str, printed: Printed) -> Lowering {
+    // As with the passes of the compiler: whatever is wrong in here, a source does not end the process.
+    catch_unwind(|| lower_unguarded(source, printed))
+        .unwrap_or_else(|_| Err(vec![problem(&Lines::of(source), (0, 0), NOT_COMPILED.to_owned())]))
+}
+
+fn lower_unguarded(source: &str, printed: Printed) -> Lowering {
     let tree = read(source, syntax_of_javascript())?;
     let mut lower = Lower {
         source,
@@ -46,16 +55,22 @@ pub(crate) fn lower(source: &str, printed: Printed) -> Lowering {
         return Err(vec![problem(&Lines::of(source), range(span), message)]);
     }
     if lower.uses_metadata {
-        lower.edits.insert(first(&program).unwrap_or(source.len()), METADATA);
+        lower.edits.insert_first(first(&program).unwrap_or(source.len()), METADATA);
     }
     let prefix = lower.prefix;
-    let (mut code, shifts) = lower.edits.apply(source);
+    let applied = lower.edits.apply(source);
+    let (mut code, shifts) =
+        applied.map_err(|Misplaced { at }| vec![problem(&Lines::of(source), (at, at), NOT_COMPILED.to_owned())])?;
     let helper: Vec<&str> = HELPER.lines().map(str::trim_start).filter(|line| !line.starts_with("//")).collect();
     let helper = helper.join("\n").replace("$D", &prefix).replace("$B", &format!("{prefix}B"));
     code.push('\n');
     code.push_str(&helper);
     Ok(Lowered { code, shifts })
 }
+
+/// What is said of decorators that the compiler of decorators cannot place.
+const NOT_COMPILED: &str =
+    "has decorators in a form that is not compiled: declare each class in a statement of its own";
 
 /// A name that nothing in a source begins with.
 fn prefix(source: &str) -> String {
@@ -69,17 +84,22 @@ fn prefix(source: &str) -> String {
     format!("$d{free}_")
 }
 
-/// Where a program begins, after its directives.
+/// Where a program begins, after its directives. The span of a class need not have its decorators in it.
 fn first(program: &Program) -> Option<usize> {
     let is_directive = |stmt: &Stmt| matches!(stmt, Stmt::Expr(stmt) if matches!(&*stmt.expr, Expr::Lit(Lit::Str(_))));
-    let span = match program {
-        Program::Script(script) => script.body.iter().find(|stmt| !is_directive(stmt)).map(Spanned::span),
+    let (span, class) = match program {
+        Program::Script(script) => {
+            let stmt = script.body.iter().find(|stmt| !is_directive(stmt))?;
+            (stmt.span(), class_of_statement(stmt))
+        }
         Program::Module(module) => {
             let directive = |item: &&ModuleItem| !matches!(item, ModuleItem::Stmt(stmt) if is_directive(stmt));
-            module.body.iter().find(directive).map(Spanned::span)
+            let item = module.body.iter().find(directive)?;
+            (item.span(), class_of(item))
         }
     };
-    span.map(|span| range(span).0)
+    let decorators = class.into_iter().flat_map(|class| &class.decorators).map(|decorator| range(decorator.span).0);
+    decorators.chain([range(span).0]).min()
 }
 
 /// A text as a literal.
@@ -109,15 +129,13 @@ struct Lower<'a> {
 }
 
 /// Who wrote the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Printed {
     ByAuthor,
-    /// With [`PRIVATE`] before the names of private methods that have decorators, which the printer leaves out.
-    ByCompiler,
+    /// With this before the names of private methods that have decorators, which the printer leaves out. No other key
+    /// begins with it.
+    ByCompiler(String),
 }
-
-/// What the key of a private method begins with that is printed as a public one.
-pub(crate) const PRIVATE: &str = "private method #";
 
 /// Where a class stands.
 #[derive(Clone, Copy)]
@@ -173,19 +191,32 @@ fn kind_of(kind: MethodKind) -> u8 {
 }
 
 /// The name of a private method, and the place of its key.
-fn private(member: &ClassMember, printed: Printed) -> Option<(&str, Span)> {
+fn private<'a>(member: &'a ClassMember, printed: &Printed) -> Option<(&'a str, Span)> {
     match member {
         ClassMember::PrivateMethod(method) => Some((&method.key.name, method.key.span)),
-        ClassMember::Method(method) if printed == Printed::ByCompiler => match &method.key {
-            PropName::Str(key) => Some((key.value.as_str()?.strip_prefix(PRIVATE)?, key.span)),
+        ClassMember::Method(method) => match (&method.key, printed) {
+            (PropName::Str(key), Printed::ByCompiler(marker)) => {
+                Some((key.value.as_str()?.strip_prefix(marker.as_str())?, key.span))
+            }
             _ => None,
         },
         _ => None,
     }
 }
 
+/// Whether a member is static and private: it is one of its class alone, and not of one that takes its place.
+fn is_private_static(member: &ClassMember, printed: &Printed) -> bool {
+    match member {
+        ClassMember::PrivateProp(prop) => prop.is_static,
+        ClassMember::PrivateMethod(method) => method.is_static,
+        ClassMember::Method(method) => method.is_static && private(member, printed).is_some(),
+        ClassMember::AutoAccessor(accessor) => accessor.is_static && matches!(accessor.key, Key::Private(_)),
+        _ => false,
+    }
+}
+
 /// What the helper is told of a member: its kind, whether it is static, and how it is reached.
-fn element(member: &ClassMember, printed: Printed) -> Option<String> {
+fn element(member: &ClassMember, printed: &Printed) -> Option<String> {
     let (kind, is_static, key) = match member {
         ClassMember::Method(method) => {
             let key = private(member, printed).map_or(Ok(&method.key), |(name, _)| Err(name));
@@ -228,22 +259,15 @@ fn literal(key: &PropName) -> Option<String> {
     }
 }
 
+/// Whether a number is written alike here and in JavaScript.
+fn is_plain(number: &Number) -> bool {
+    number.value.fract() == 0.0 && number.value.abs() < 1e15 && !number.value.is_sign_negative()
+}
+
 impl Lower<'_> {
     /// Where the next token is.
-    fn token(&self, mut from: usize) -> usize {
-        loop {
-            let rest = &self.source[from..];
-            if rest.starts_with("//") {
-                from += rest.find(['\n', '\r', '\u{2028}', '\u{2029}']).unwrap_or(rest.len());
-            } else if rest.starts_with("/*") {
-                from += rest.find("*/").map_or(rest.len(), |end| end + 2);
-            } else {
-                match rest.chars().next() {
-                    Some(letter) if letter.is_whitespace() || letter == '\u{feff}' => from += letter.len_utf8(),
-                    _ => return from,
-                }
-            }
-        }
+    fn token(&self, from: usize) -> usize {
+        next_token(self.source, from)
     }
 
     /// Where a word ends, if it is the next token.
@@ -310,18 +334,22 @@ impl Lower<'_> {
             head = range(parent.span()).1;
         }
         let (start, end) = (self.token(head) + 1, range(class.span).1 - 1);
-        let elements: Vec<Option<String>> = class.body.iter().map(|member| element(member, self.printed)).collect();
+        let elements: Vec<Option<String>> = class.body.iter().map(|member| element(member, &self.printed)).collect();
         if shape.has_state {
             let variable = if shape.is_decorated { format!("{}=", variable(ident, &state)) } else { String::new() };
             let (list, name) = (elements.iter().flatten().cloned().collect::<Vec<_>>().join(","), quoted(&name));
-            self.edits.insert(start, format!("static{{{variable}{state}.apply(this,[{list}],{name})}}"));
+            let is_fixed =
+                shape.is_decorated && class.body.iter().any(|member| is_private_static(member, &self.printed));
+            let fixed = if is_fixed { ",true" } else { "" };
+            self.edits.insert(start, format!("static{{{variable}{state}.apply(this,[{list}],{name}{fixed})}}"));
             if class.body.iter().any(runs_before) {
                 self.edits.insert(start, format!("#{state}B={state}.before(this);"));
             }
         }
         let mut index = 0;
         for (nth, (member, element)) in class.body.iter().zip(&elements).enumerate() {
-            self.member(member, &Place { state: &state, nth, index: element.as_ref().map(|_| index) });
+            let place_index = element.as_ref().map(|_| index);
+            self.member(member, &Place { state: &state, nth, index: place_index, is_decorated: shape.is_decorated });
             index += usize::from(element.is_some());
         }
         if shape.is_decorated {
@@ -421,14 +449,14 @@ impl Lower<'_> {
         let end = range(member.span()).1;
         match member {
             ClassMember::Method(ClassMethod { function, kind, is_static, key, .. }) => {
-                let private = private(member, self.printed);
+                let private = private(member, &self.printed);
                 if private.is_none() {
                     self.key(key, place);
                 }
                 self.method(function, private.map(|found| (found, *kind, *is_static)), end, place);
             }
             ClassMember::PrivateMethod(PrivateMethod { function, kind, is_static, .. }) => {
-                let private = private(member, self.printed);
+                let private = private(member, &self.printed);
                 self.method(function, private.map(|found| (found, *kind, *is_static)), end, place);
             }
             ClassMember::ClassProp(prop) => {
@@ -527,7 +555,7 @@ impl Lower<'_> {
 
     /// Runs what decorators of a field add to it, behind it.
     fn extra(&mut self, end: usize, is_static: bool, place: &Place<'_>) {
-        let Place { state, nth, index: Some(index) } = *place else { return };
+        let Place { state, nth, index: Some(index), .. } = *place else { return };
         self.edits.insert(
             end,
             if is_static {
@@ -540,7 +568,7 @@ impl Lower<'_> {
 
     /// Makes a getter, a setter and a private field.
     fn accessor(&mut self, accessor: &AutoAccessor, at: &Place<'_>) {
-        let Place { state, nth, index } = *at;
+        let Place { state, nth, index, is_decorated: may_move } = *at;
         let is_decorated = !accessor.decorators.is_empty();
         let mut from = accessor.decorators.last().map_or(range(accessor.span).0, |last| range(last.span).1);
         from = self.behind(from, "static").unwrap_or(from);
@@ -577,11 +605,28 @@ impl Lower<'_> {
                 }
             }
         };
-        self.edits.insert(
-            end,
-            format!("(){{return this.{store}}}{scope}set {key}(v){{this.{store}=v}}{private}{scope}{store}"),
-        );
-        self.value(accessor.value.as_deref(), end, &name, is_decorated.then_some(at));
+        // A private field stays where it is when a decorator makes another class of this one.
+        let is_moved = accessor.is_static && may_move && matches!(accessor.key, Key::Public(_));
+        let (get, set) = if is_moved {
+            (format!("{state}.load({nth},this)"), format!("{state}.store({nth},this,v)"))
+        } else {
+            (format!("this.{store}"), format!("this.{store}=v"))
+        };
+        self.edits.insert(end, format!("(){{return {get}}}{scope}set {key}(v){{{set}}}{private}{scope}{store}"));
+        let decorated = is_decorated.then_some(at);
+        match accessor.value.as_deref() {
+            Some(value) if is_moved => {
+                let (start, end) = range(value.span());
+                self.edits.insert(start, format!("{state}.keep({nth},"));
+                self.value(Some(value), end, &name, decorated);
+                self.edits.insert(end, ")");
+            }
+            None if is_moved => {
+                let first = if is_decorated { format!("{state}.init({index},this)") } else { "void 0".to_owned() };
+                self.edits.insert(end, format!("={state}.keep({nth},{first})"));
+            }
+            value => self.value(value, end, &name, decorated),
+        }
         if is_decorated {
             self.extra(range(accessor.span).1, accessor.is_static, at);
         }
@@ -603,6 +648,8 @@ struct Place<'a> {
     nth: usize,
     /// Which of those that the helper is told of.
     index: Option<usize>,
+    /// Its class is decorated, and may become another one.
+    is_decorated: bool,
 }
 
 fn scope(is_static: bool) -> &'static str {
@@ -682,7 +729,24 @@ impl Visit for Lower<'_> {
         match &pair.key {
             PropName::Ident(name) => self.named(&name.sym, &pair.value),
             PropName::Str(name) => self.named(&name.value.to_string_lossy(), &pair.value),
+            PropName::Num(name) if is_plain(name) => self.named(&name.value.to_string(), &pair.value),
             _ => pair.value.visit_with(self),
+        }
+    }
+
+    fn visit_assign_pat_prop(&mut self, prop: &AssignPatProp) {
+        if let Some(value) = &prop.value {
+            self.named(&prop.key.sym, value);
+        }
+    }
+
+    fn visit_export_default_expr(&mut self, export: &ExportDefaultExpr) {
+        self.named("default", &export.expr);
+    }
+
+    fn visit_private_prop(&mut self, prop: &PrivateProp) {
+        if let Some(value) = &prop.value {
+            self.named(&format!("#{}", prop.key.name), value);
         }
     }
 
@@ -690,6 +754,8 @@ impl Visit for Lower<'_> {
         prop.key.visit_with(self);
         match (&prop.key, &prop.value) {
             (PropName::Ident(name), Some(value)) => self.named(&name.sym, value),
+            (PropName::Str(name), Some(value)) => self.named(&name.value.to_string_lossy(), value),
+            (PropName::Num(name), Some(value)) if is_plain(name) => self.named(&name.value.to_string(), value),
             (_, value) => value.visit_with(self),
         }
     }
