@@ -211,7 +211,7 @@ impl Quotes<'_> {
         }];
         if *looked <= from {
             let rest = &self.text[from..];
-            let end = rest.find(|next| next == quote || next == '\n').unwrap_or(rest.len());
+            let end = rest.find([quote, '\n']).unwrap_or(rest.len());
             *found = rest[end..].starts_with(quote).then_some(from + end);
             *looked = from + end + 1;
         }

@@ -83,7 +83,9 @@ impl ProgramFiles {
     fn take_argument(&mut self, argument: &str, below: &[&Path]) {
         let value = argument.split_once('=').map(|(_, value)| value);
         for text in [Some(argument), value].into_iter().flatten().filter(|text| !text.is_empty()) {
-            below.iter().for_each(|folder| self.take(&folder.join(text)));
+            for folder in below {
+                self.take(&folder.join(text));
+            }
         }
     }
 
@@ -227,6 +229,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "the scripts whose interpreters are found are files")]
     fn the_interpreters_of_scripts_are_files_of_a_command() {
         let home = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
