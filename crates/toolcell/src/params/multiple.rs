@@ -58,7 +58,8 @@ impl<'i> Keyword<'i> for MultipleOf {
         match (instance, self.divisor) {
             (Value::Number(number), Divisor::Whole(divisor)) => {
                 // An odd number has no factor 2 to give.
-                binary(number).is_none_or(|number| number.power >= divisor.power && number.whole.is_multiple_of(divisor.whole))
+                binary(number)
+                    .is_none_or(|number| number.power >= divisor.power && number.whole.is_multiple_of(divisor.whole))
             }
             (Value::Number(number), Divisor::Decimal(divisor)) => {
                 decimal(number).is_none_or(|number| is_multiple(number, divisor))
