@@ -368,7 +368,10 @@ fn the_worst_parameters_are_checked_within_a_limit_of_cpu_time_and_memory() {
 fn numbers_and_names_before_any_schema_are_read_within_a_limit_of_cpu_time_and_memory() {
     let dir = tempfile::tempdir().unwrap();
     let made = Case::new("a tool", &["create", "-"], draft(&json!(null)), CALL).ends(&[0], "");
-    let run = |name, params: String| Case::new(name, &["run", "worst", "-"], params, CALL).ends(&[0, 1, 5], "");
+    // What the cell takes is bounded by itself.
+    let run = |name, params: String| {
+        Case::new(name, &["run", "worst", "-", "--timeout-ms", "500"], params, CALL).ends(&[0, 1, 4, 5], "")
+    };
     let exact = format!("{:.0}", f64::MAX);
     all(
         vec![
@@ -393,7 +396,7 @@ fn the_worst_files_are_read_within_a_limit_of_cpu_time_and_memory() {
     let hosts = format!("[[grants.default.secrets]]\nname = \"T\"\nhosts = [{}]\n", hosts.join(","));
     let net = |at| format!("[[grants.default.net]]\nhost = \"a{at}.example\"\n");
     let nets: String = (0..5_000).map(net).collect();
-    let names: Vec<String> = (0..40_000).map(|at| format!("t{at}")).collect();
+    let names: Vec<String> = (0..25_000).map(|at| format!("t{at}")).collect();
     let policies = [
         ("a policy of many hosts", at("hosts.toml", &hosts), "20000 hosts, the limit is 64"),
         ("a policy of many grants", at("nets.toml", &nets), "grants 5000 at once, the limit is 32"),
