@@ -309,6 +309,7 @@ fn the_worst_parameters_are_checked_within_a_limit_of_cpu_time_and_memory() {
         (0..15).fold(json!([]), |inner, bit| if at >> bit & 1 == 1 { json!([inner, []]) } else { json!([[], inner]) })
     });
     let patterns: Map<_, _> = (0..100).map(|at| (format!("^(a|b)*a(a|b){{9}}{at}$"), json!({}))).collect();
+    let asking: Map<_, _> = (0..4_300).map(|at| (format!("p{at}"), json!(["a"]))).collect();
     let branches: Vec<Value> = (0..500).map(|at| json!({ "properties": { "a": { "const": at } } })).collect();
     for (name, declared, params) in [
         ("a pattern", object(&json!({ "a": { "pattern": "(a|b)*a(a|b){200}c" } })), json!({ "a": text })),
@@ -331,6 +332,26 @@ fn the_worst_parameters_are_checked_within_a_limit_of_cpu_time_and_memory() {
         ("unique lists", object(&json!({ "a": { "uniqueItems": true } })), json!({ "a": shapes.collect::<Vec<_>>() })),
         ("faults", object(&json!({ "a": { "items": { "type": "number" } } })), json!({ "a": vec!["x"; 200_000] })),
         (
+            "multiples",
+            object(&json!({ "a": { "items": { "multipleOf": 5e-324 } } })),
+            json!({ "a": vec![json!(1e308); 170_000] }),
+        ),
+        (
+            "names that ask for others",
+            object(&json!({ "a": { "items": { "dependentRequired": asking } } })),
+            json!({ "a": vec![json!({}); 300_000] }),
+        ),
+        (
+            "a default under a long name",
+            object(&json!({ "a": { "items": { "properties": { ("k".repeat(60_000)): { "default": 1 } } } } })),
+            json!({ "a": vec![json!({}); 30_000] }),
+        ),
+        (
+            "names that are missing",
+            object(&json!({ "a": { "items": { "required": asking.keys().collect::<Vec<_>>() } } })),
+            json!({ "a": vec![json!({}); 30_000] }),
+        ),
+        (
             "a long name",
             json!({ "type": "object", "additionalProperties": { "items": { "type": "number" } } }),
             json!({ ("k".repeat(50_000)): vec!["x"; 100_000] }),
@@ -341,6 +362,94 @@ fn the_worst_parameters_are_checked_within_a_limit_of_cpu_time_and_memory() {
         let run = Case::new(name, &["run", "worst", "-"], params.to_string(), CALL).ends(&[0, 2, 3], "");
         all(vec![made, run], dir.path());
     }
+}
+
+#[test]
+fn numbers_and_names_before_any_schema_are_read_within_a_limit_of_cpu_time_and_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = Case::new("a tool", &["create", "-"], draft(&json!(null)), CALL).ends(&[0], "");
+    // What the cell takes is bounded by itself.
+    let run = |name, params: String| {
+        Case::new(name, &["run", "worst", "-", "--timeout-ms", "500"], params, CALL).ends(&[0, 1, 4, 5], "")
+    };
+    let exact = format!("{:.0}", f64::MAX);
+    all(
+        vec![
+            made,
+            run("wide numbers", format!(r#"{{"a":[{}0]}}"#, "1e308,".repeat(700_000))),
+            run("long numbers", format!(r#"{{"a":[{}0]}}"#, format!("{exact},").repeat(13_000))),
+            run("a long key", format!(r#"{{"{}":[{}0]}}"#, "k".repeat(4 << 20), "1e999,".repeat(100))),
+        ],
+        dir.path(),
+    );
+}
+
+#[test]
+fn the_worst_files_are_read_within_a_limit_of_cpu_time_and_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let hosts: Vec<String> = (0..20_000).map(|at| format!("\"a{at}.b\"")).collect();
+    let hosts = format!("[[grants.default.secrets]]\nname = \"T\"\nhosts = [{}]\n", hosts.join(","));
+    let net = |at| format!("[[grants.default.net]]\nhost = \"a{at}.example\"\n");
+    let nets: String = (0..5_000).map(net).collect();
+    let names: Vec<String> = (0..25_000).map(|at| format!("t{at}")).collect();
+    let policies = [
+        ("a policy of many hosts", at("hosts.toml", &hosts), "20000 hosts, the limit is 64"),
+        ("a policy of many grants", at("nets.toml", &nets), "grants 5000 at once, the limit is 32"),
+        ("a policy of many tools", at("tools.toml", &format!("grants.default.tools = {names:?}\n")), ""),
+        ("a policy of many names", at("names.toml", &format!("names.reserved = {names:?}\n")), ""),
+    ];
+    let mut cases: Vec<Case> = policies
+        .into_iter()
+        .map(|(name, path, says)| {
+            let ends: &[i32] = if says.is_empty() { &[0] } else { &[1, 2, 3] };
+            Case::new(name, &["config", "check", &path], "", CALL).ends(ends, says)
+        })
+        .collect();
+    at(
+        "deep.js",
+        "function execute(p) { let a = []; for (let i = 0; i < 100; i++) a = [...Array(p.n).fill(0), a]; return a }",
+    );
+    at("list.js", "function execute(p) { return Array.from({ length: p.n }, (_, i) => i % 7) }");
+    let case = |params: &str, rest: &str| format!("[[case]]\nname = \"x\"\nparams = {{ {params} }}\n{rest}\n");
+    let other: Vec<u32> = (0..60_000).map(|at| at * 7 % 5).collect();
+    let options: Vec<i32> = (0..100_000).map(|at| -at).collect();
+    for (name, tool, text, says) in [
+        ("everything below twice", "deep", case("n = 320", "where = { \"$..*..*\" = 0 }"), "makes too much work"),
+        (
+            "parts that multiply",
+            "deep",
+            case("n = 1", &format!("where = {{ \"${}\" = 0 }}", "[0,0]".repeat(40))),
+            "parts at once",
+        ),
+        ("a slice in a filter", "list", case("n = 1", "where = { \"$[?$.b[::1]]\" = 0 }"), "the whole result"),
+        (
+            "one of many",
+            "list",
+            case("n = 60_000", &format!("where = {{ \"$[*]\" = {{ one_of = {options:?} }} }}")),
+            "is not one of",
+        ),
+        (
+            "a difference of many lines",
+            "list",
+            case("n = 60_000", &format!("returns = {other:?}")),
+            "the rest is not compared",
+        ),
+    ] {
+        // A file of tests is called as its tool is.
+        let path = at(&format!("{tool}.test.toml"), &text);
+        let one = Case::new(name, &["test", &path], "", CALL).ends(&[1, 2, 3], says);
+        all(vec![one], dir.path());
+    }
+    let runs = format!("{{\"outcome\":\"stopped\",\"result\":[{}0]}}\n", "0,".repeat(16 << 20));
+    cases.push(
+        Case::new("a long run", &["budget", "learn", "--runs", "-"], runs, CALL).ends(&[1, 2, 3], "1 do not count"),
+    );
+    all(cases, dir.path());
 }
 
 #[test]

@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolcell::store::{RUN, Record};
 use toolcell::{CancelToken, Lang, RunRecord, ShowError, visible};
@@ -122,7 +124,7 @@ fn in_file(path: &Path, streams: &mut Streams<'_>) -> Result<(Vec<RunCost>, usiz
     };
     let (mut costs, mut passed_over) = (Vec::new(), 0);
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let run: Value = serde_json::from_str(line).map_err(|error| Failure::Typed {
+        let run: RunLine<'_> = serde_json::from_str(line).map_err(|error| Failure::Typed {
             message: format!("{}:{}: no run: {error}", path.display(), number + 1),
             hint: "hand in runs as `toolcell exec --json` prints them, one a line",
         })?;
@@ -134,13 +136,27 @@ fn in_file(path: &Path, streams: &mut Streams<'_>) -> Result<(Vec<RunCost>, usiz
     Ok((costs, passed_over))
 }
 
-fn cost_of(run: &Value) -> Option<RunCost> {
-    if !matches!(run["outcome"].as_str()?, "returned" | "threw") {
+/// What counts of a run, as it is written: results of any length stand beside it.
+#[derive(Deserialize)]
+struct RunLine<'a> {
+    #[serde(borrow)]
+    outcome: Option<&'a RawValue>,
+    #[serde(borrow)]
+    duration_ms: Option<&'a RawValue>,
+    #[serde(borrow)]
+    fuel: Option<&'a RawValue>,
+    #[serde(borrow)]
+    memory_bytes: Option<&'a RawValue>,
+}
+
+fn cost_of(run: &RunLine<'_>) -> Option<RunCost> {
+    if !matches!(run.outcome?.get(), "\"returned\"" | "\"threw\"") {
         return None;
     }
-    let millis = std::time::Duration::try_from_secs_f64(run["duration_ms"].as_f64()? / 1000.0).ok()?;
-    let micros = u64::try_from(millis.as_micros()).ok()?;
-    Some(RunCost { fuel: run["fuel"].as_u64()?, memory: run["memory_bytes"].as_u64()?, micros })
+    let millis = run.duration_ms?.get().parse::<f64>().ok()?;
+    let duration = std::time::Duration::try_from_secs_f64(millis / 1000.0).ok()?;
+    let micros = u64::try_from(duration.as_micros()).ok()?;
+    Some(RunCost { fuel: run.fuel?.get().parse().ok()?, memory: run.memory_bytes?.get().parse().ok()?, micros })
 }
 
 fn learned(

@@ -12,6 +12,10 @@ use serde_json::Value;
 const LINES: usize = 60;
 /// How many lines around a change are shown.
 const AROUND: u32 = 3;
+/// Texts of more lines are not compared line by line: that takes time that grows with the square of them.
+const LINES_COMPARED: usize = 10_000;
+/// How much of a line is shown, in characters.
+const LINE_SHOWN: usize = 500;
 
 /// The unified difference of two texts of a file.
 #[must_use]
@@ -22,12 +26,37 @@ pub fn unified(path: &str, before: &str, after: &str) -> String {
 
 /// What is different, line by line, with some lines around it.
 fn hunks(before: &str, after: &str) -> String {
+    if before.lines().count().max(after.lines().count()) > LINES_COMPARED {
+        return first_difference(before, after);
+    }
     let input = InternedInput::new(before, after);
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
     let mut config = UnifiedDiffConfig::default();
     config.context_len(AROUND);
     diff.unified_diff(&BasicLineDiffPrinter(&input.interner), config, &input).to_string()
+}
+
+/// The first line that differs, of texts that are too long to compare.
+fn first_difference(before: &str, after: &str) -> String {
+    let (mut old, mut new) = (before.lines(), after.lines());
+    let mut number = 0;
+    loop {
+        number += 1;
+        let (one, other) = (old.next(), new.next());
+        if one == other && one.is_some() {
+            continue;
+        }
+        let sides = [one.map(|line| format!("-{line}\n")), other.map(|line| format!("+{line}\n"))];
+        let sides: String = sides.into_iter().flatten().collect();
+        if sides.is_empty() {
+            return sides;
+        }
+        let (count, other_count) = (before.lines().count(), after.lines().count());
+        return format!(
+            "@@ line {number} @@\n{sides}… the rest is not compared: {count} and {other_count} lines, the limit is {LINES_COMPARED}\n"
+        );
+    }
 }
 
 /// The difference of two values, a line each: `- ` is expected, `+ ` is what came.
@@ -47,7 +76,7 @@ pub(crate) fn of_texts(expected: &str, actual: &str) -> String {
         let (sign, rest) = line.split_at_checked(1).unwrap_or((line, ""));
         let space = if matches!(sign, "-" | "+" | " ") { " " } else { "" };
         // Writing to a string does not fail.
-        let _ = writeln!(shown, "{sign}{space}{rest}");
+        let _ = writeln!(shown, "{sign}{space}{}", cut_to(rest, LINE_SHOWN));
     }
     if lines.len() > LINES {
         let _ = writeln!(shown, "… {} more lines", lines.len() - LINES);
@@ -97,11 +126,14 @@ pub(crate) fn short(value: &Value) -> String {
 
 /// A text, cut where it is long.
 pub(crate) fn cut(text: &str) -> String {
-    const SHOWN: usize = 160;
-    if text.chars().count() <= SHOWN {
-        return text.to_owned();
+    cut_to(text, 160)
+}
+
+fn cut_to(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
-    format!("{}…", text.chars().take(SHOWN).collect::<String>())
 }
 
 #[cfg(test)]
@@ -140,5 +172,20 @@ mod tests {
         let list = |from: u32| Value::from((from..from + 500).collect::<Vec<_>>());
         let text = of_values(&list(0), &list(1_000));
         assert!(text.lines().count() == LINES + 3 && text.ends_with("more lines\n"), "{}", text.lines().count());
+        let line = of_texts(&"a".repeat(100_000), "b");
+        assert!(line.len() < 1_000 && line.contains('…'), "{}", line.len());
+    }
+
+    #[test]
+    fn texts_of_very_many_lines_are_not_compared_line_by_line() {
+        let list =
+            |from: u32| Value::from((0..60_000).map(|at| at % 7 + from * u32::from(at > 99)).collect::<Vec<_>>());
+        let text = of_values(&list(0), &list(1));
+        let expect = "- expected\n+ actual\n-   2,\n+   3,\n… the rest is not compared: 60002 and 60002 lines, the limit is 10000\n";
+        assert_eq!(text, expect);
+        let longer = "a\n".repeat(10_001);
+        assert_eq!(unified("a", &longer, &longer), "");
+        let text = unified("a", &longer, &format!("{longer}b\n"));
+        assert!(text.starts_with("--- a\n+++ a\n@@ line 10002 @@\n+b\n… the rest"), "{text}");
     }
 }

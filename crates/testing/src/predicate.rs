@@ -2,20 +2,32 @@
 //!
 //! Invariant: a predicate can hold. What no value could satisfy is refused where it is made.
 
+use std::collections::HashSet;
+
 use jsonpath_rust::parser::model::JpQuery;
 use jsonpath_rust::parser::parse_json_path;
 use jsonpath_rust::query::js_path_process;
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
-use crate::diff::{same, short};
+use crate::diff::{settled, short};
 
 /// The longest path, in bytes.
 const PATH_LIMIT: usize = 1_000;
 /// How many values are told that something does not hold of.
 const MISSES: usize = 20;
 /// How often a path may look at everything below: each time multiplies what it looks at by the depth of the result.
-const DESCENTS: usize = 2;
+const DESCENTS: u32 = 2;
+/// How many parts a path may name at each place, multiplied: `[0, 1][2, 3]` names four.
+const BRANCHES: usize = 64;
+/// The most bytes that the places of what is looked at may take: each is kept with its path from the root.
+const PLACES_BYTES: usize = 64 << 20;
+/// The most work that filters may take beyond that, in bytes that are looked at.
+const FILTER_WORK: usize = 256 << 20;
+/// What a place takes beside its path, in bytes.
+const PLACE_BYTES: usize = 64;
+/// How many of the values of `one_of` are told: what is shown is shorter.
+const OPTIONS_TOLD: usize = 100;
 /// The largest regular expression, in bytes when it is compiled.
 const PATTERN_BYTES: usize = 1 << 20;
 
@@ -24,7 +36,28 @@ const PATTERN_BYTES: usize = 1 << 20;
 pub struct Predicate {
     path: String,
     query: JpQuery,
-    tests: Vec<Test>,
+    shape: Shape,
+    tests: Vec<Prepared>,
+}
+
+/// A test with the values that it compares with, as text in the one form of each.
+#[derive(Debug, Clone)]
+struct Prepared {
+    test: Test,
+    values: HashSet<String>,
+}
+
+/// What decides how much work a path makes of a result.
+#[derive(Debug, Clone, Copy, Default)]
+struct Shape {
+    /// How often it looks at everything below.
+    descents: u32,
+    /// How many parts it names at each place, multiplied.
+    branches: usize,
+    /// The length of its filters.
+    filters: usize,
+    /// Whether a filter looks at the result from its root.
+    from_root: bool,
 }
 
 /// What is to hold of a value.
@@ -61,7 +94,7 @@ impl Predicate {
     /// # Errors
     /// The path is none (RFC 9535), or nothing can satisfy the tests: a sentence that says why.
     pub fn new(path: &str, tests: Vec<Test>) -> Result<Self, String> {
-        bounded(path)?;
+        let shape = shape(path)?;
         let query = parse_json_path(path).map_err(|error| {
             let reason = error.to_string();
             let line = reason.lines().rev().find_map(|line| line.split_once("= ").map(|(_, said)| said.to_owned()));
@@ -70,7 +103,8 @@ impl Predicate {
         if tests.is_empty() {
             return Err(format!("nothing is said of `{path}`"));
         }
-        contradiction(&tests).map_or_else(|| Ok(Self { path: path.to_owned(), query, tests }), Err)
+        let tests: Vec<Prepared> = tests.into_iter().map(Prepared::new).collect();
+        contradiction(&tests).map_or_else(|| Ok(Self { path: path.to_owned(), query, shape, tests }), Err)
     }
 
     /// The path.
@@ -81,12 +115,16 @@ impl Predicate {
 
     /// What does not hold of a result, in sentences.
     pub(crate) fn misses(&self, result: &Value) -> Vec<String> {
+        if !self.shape.can_look_at(result) {
+            let path = &self.path;
+            return vec![format!("`{path}` makes too much work of a result of this size: select less, or return less")];
+        }
         let found: Vec<&Value> = match js_path_process(&self.query, result) {
             Ok(found) => found.into_iter().map(jsonpath_rust::query::QueryRef::val).collect(),
             Err(error) => return vec![format!("`{}` cannot be looked for: {error}", self.path)],
         };
         let path = &self.path;
-        let none_wanted = self.tests.iter().any(|test| matches!(test, Test::Exists(false)));
+        let none_wanted = self.tests.iter().any(|it| matches!(it.test, Test::Exists(false)));
         match found.first() {
             None if none_wanted => return Vec::new(),
             None => return vec![format!("there is nothing at `{path}`")],
@@ -94,45 +132,60 @@ impl Predicate {
             Some(_) => {}
         }
         let misses = found.iter().flat_map(|value| {
-            let missed = self.tests.iter().filter(|test| !test.holds(value));
-            missed.map(|test| format!("`{path}` is {}, which {}", short(value), test.denied()))
+            let missed = self.tests.iter().filter(|it| !it.holds(value));
+            missed.map(|it| format!("`{path}` is {}, which {}", short(value), it.test.denied()))
         });
         misses.take(MISSES).collect()
     }
 }
 
-/// Refuses a path whose work does not grow with the result alone.
-fn bounded(path: &str) -> Result<(), String> {
+/// Tells what work a path makes, and refuses one whose work does not grow with the result alone.
+fn shape(path: &str) -> Result<Shape, String> {
     if path.len() > PATH_LIMIT {
         return Err(format!("a JSON path of {} bytes is too long, the limit is {PATH_LIMIT}", path.len()));
     }
     let (mut quote, mut depth, mut filter) = (None, 0_usize, None);
-    let (mut descents, mut from_root) = (0, false);
+    let mut from_root = false;
+    let mut shape = Shape { branches: 1, ..Shape::default() };
+    // How many parts each bracket names that is open.
+    let mut parts = Vec::new();
     let mut signs = path.char_indices();
     while let Some((at, sign)) = signs.next() {
         let within = filter.is_some();
+        shape.filters += usize::from(within);
         #[expect(clippy::match_same_arms, reason = "within quotes, and outside of them")]
         match (quote, sign) {
             (Some(_), '\\') => drop(signs.next()),
             (Some(open), sign) if open == sign => quote = None,
             (Some(_), _) => {}
             (None, '"' | '\'') => quote = Some(sign),
-            (None, '[' | '(') => depth += 1,
+            (None, '[' | '(') => {
+                depth += 1;
+                parts.push(1_usize);
+            }
+            (None, ',') => parts.iter_mut().rev().take(1).for_each(|parts| *parts += 1),
             (None, ']' | ')') => {
                 depth = depth.saturating_sub(1);
+                shape.branches = shape.branches.saturating_mul(parts.pop().unwrap_or(1));
+                if shape.branches > BRANCHES {
+                    return Err(format!("`{path}` names more than {BRANCHES} parts at once: say less at once"));
+                }
                 if filter.is_some_and(|opened| depth < opened) {
                     (filter, from_root) = (None, false);
                 }
             }
             (None, '?') if within => return Err(format!("`{path}` has a filter within a filter: say less at once")),
             (None, '?') => filter = Some(depth),
-            (None, '$') => from_root = within,
-            (None, '*') if from_root => {
+            (None, '$') => {
+                from_root = within;
+                shape.from_root |= within;
+            }
+            (None, '*' | ':') if from_root => {
                 return Err(format!("`{path}` looks through the whole result for each value of a filter"));
             }
             (None, '.') if path[at..].starts_with("..") => {
-                descents += 1;
-                if within || descents > DESCENTS {
+                shape.descents += 1;
+                if within || shape.descents > DESCENTS {
                     return Err(format!(
                         "`{path}` looks at everything below too often: `..` is for {DESCENTS} steps outside of filters"
                     ));
@@ -146,7 +199,82 @@ fn bounded(path: &str) -> Result<(), String> {
             (None, _) => {}
         }
     }
-    Ok(())
+    Ok(shape)
+}
+
+impl Shape {
+    /// Whether the work that a path makes of a result is within the limits.
+    fn can_look_at(self, result: &Value) -> bool {
+        let (mut places, mut depth) = (0_usize, 0);
+        // Each value with the length of its path, and how deep it is.
+        let mut open = vec![(result, 1, 0_usize)];
+        while let Some((value, path, level)) = open.pop() {
+            places = places.saturating_add(path + PLACE_BYTES);
+            depth = depth.max(level);
+            match value {
+                // An index of up to seven digits in brackets.
+                Value::Array(items) => open.extend(items.iter().map(|item| (item, path + 9, level + 1))),
+                Value::Object(members) => {
+                    open.extend(members.iter().map(|(name, item)| (item, path + name.len() + 4, level + 1)));
+                }
+                _ => {}
+            }
+        }
+        let bytes = places;
+        // Looking at everything below once gives each value once, and twice gives it once for all that it is in.
+        let again = depth.max(1).saturating_pow(self.descents.saturating_sub(1));
+        let places = places.saturating_mul(self.branches).saturating_mul(again);
+        if places > PLACES_BYTES {
+            return false;
+        }
+        if self.filters == 0 {
+            return true;
+        }
+        // A filter looks at each value as often as it is long, and at the whole result where it looks from the root.
+        let each = 1 + self.filters / 16;
+        let whole = if self.from_root { bytes / PLACE_BYTES } else { 1 };
+        let below = depth.max(1).saturating_pow(self.descents.min(1));
+        places.saturating_mul(each).saturating_mul(whole).saturating_mul(below) <= FILTER_WORK
+    }
+}
+
+/// A value as text: equal values have the same.
+fn text(value: &Value) -> String {
+    settled(value).to_string()
+}
+
+impl Prepared {
+    fn new(test: Test) -> Self {
+        let values = match &test {
+            Test::Is(value) | Test::IsNot(value) | Test::Contains(value) => std::slice::from_ref(value),
+            Test::OneOf(values) => values.as_slice(),
+            _ => &[],
+        };
+        Self { values: values.iter().map(text).collect(), test }
+    }
+
+    fn holds(&self, value: &Value) -> bool {
+        match &self.test {
+            Test::Is(_) | Test::OneOf(_) => self.values.contains(&text(value)),
+            Test::IsNot(_) => !self.values.contains(&text(value)),
+            Test::AtLeast(least) => value.as_f64().is_some_and(|number| number >= *least),
+            Test::AtMost(most) => value.as_f64().is_some_and(|number| number <= *most),
+            Test::Matches(pattern) => value.as_str().is_some_and(|text| pattern.is_match(text)),
+            Test::Contains(part) => match (value, part) {
+                (Value::String(text), Value::String(part)) => text.contains(part.as_str()),
+                (Value::Array(items), _) => items.iter().any(|item| self.values.contains(&text(item))),
+                _ => false,
+            },
+            Test::Length(length) => match value {
+                Value::String(text) => text.chars().count() == *length,
+                Value::Array(items) => items.len() == *length,
+                Value::Object(members) => members.len() == *length,
+                _ => false,
+            },
+            Test::Type(name) => type_of(value) == name,
+            Test::Exists(expected) => *expected,
+        }
+    }
 }
 
 impl Test {
@@ -190,36 +318,15 @@ impl Test {
     const NAMES: [&str; 10] =
         ["is", "is_not", "one_of", "at_least", "at_most", "matches", "contains", "length", "type", "exists"];
 
-    fn holds(&self, value: &Value) -> bool {
-        match self {
-            Self::Is(expected) => same(value, expected),
-            Self::IsNot(other) => !same(value, other),
-            Self::OneOf(values) => values.iter().any(|one| same(value, one)),
-            Self::AtLeast(least) => value.as_f64().is_some_and(|number| number >= *least),
-            Self::AtMost(most) => value.as_f64().is_some_and(|number| number <= *most),
-            Self::Matches(pattern) => value.as_str().is_some_and(|text| pattern.is_match(text)),
-            Self::Contains(part) => match (value, part) {
-                (Value::String(text), Value::String(part)) => text.contains(part.as_str()),
-                (Value::Array(items), part) => items.iter().any(|item| same(item, part)),
-                _ => false,
-            },
-            Self::Length(length) => match value {
-                Value::String(text) => text.chars().count() == *length,
-                Value::Array(items) => items.len() == *length,
-                Value::Object(members) => members.len() == *length,
-                _ => false,
-            },
-            Self::Type(name) => type_of(value) == name,
-            Self::Exists(expected) => *expected,
-        }
-    }
-
     /// What a value that fails this does not do.
     fn denied(&self) -> String {
         match self {
             Self::Is(expected) => format!("is not {}", short(expected)),
             Self::IsNot(other) => format!("it must not be: {}", short(other)),
-            Self::OneOf(values) => format!("is not one of {}", short(&Value::Array(values.clone()))),
+            Self::OneOf(values) => {
+                let told: Vec<Value> = values.iter().take(OPTIONS_TOLD).cloned().collect();
+                format!("is not one of {}", short(&Value::Array(told)))
+            }
             Self::AtLeast(least) => format!("is not at least {least}"),
             Self::AtMost(most) => format!("is not at most {most}"),
             Self::Matches(pattern) => format!("does not match `{pattern}`"),
@@ -234,7 +341,7 @@ impl Test {
     fn types(&self) -> Option<Vec<&str>> {
         Some(match self {
             Self::Is(value) => vec![type_of(value)],
-            Self::OneOf(values) => values.iter().map(type_of).collect(),
+            Self::OneOf(values) => values.iter().map(type_of).collect::<HashSet<_>>().into_iter().collect(),
             Self::AtLeast(_) | Self::AtMost(_) => vec!["number"],
             Self::Matches(_) => vec!["string"],
             Self::Contains(Value::String(_)) => vec!["string", "array"],
@@ -247,7 +354,8 @@ impl Test {
 }
 
 /// Why nothing can satisfy all of these, if nothing can.
-fn contradiction(tests: &[Test]) -> Option<String> {
+fn contradiction(prepared: &[Prepared]) -> Option<String> {
+    let tests: Vec<&Test> = prepared.iter().map(|it| &it.test).collect();
     if tests.len() > 1 && tests.iter().any(|test| matches!(test, Test::Exists(false))) {
         return Some("what does not exist has no other property".to_owned());
     }
@@ -258,7 +366,7 @@ fn contradiction(tests: &[Test]) -> Option<String> {
     {
         return Some(format!("no number is at least {least} and at most {most}"));
     }
-    let typed: Vec<_> = tests.iter().filter_map(Test::types).collect();
+    let typed: Vec<_> = tests.iter().filter_map(|test| test.types()).collect();
     if !TYPES.iter().any(|name| typed.iter().all(|types| types.contains(name))) {
         return Some("no value is of all the types that this takes".to_owned());
     }
@@ -267,7 +375,7 @@ fn contradiction(tests: &[Test]) -> Option<String> {
         Test::OneOf(values) => Some(values.iter().collect()),
         _ => None,
     });
-    let holds = |value: &&Value| tests.iter().all(|test| test.holds(value));
+    let holds = |value: &&Value| prepared.iter().all(|it| it.holds(value));
     if candidates.is_some_and(|values| !values.iter().any(holds)) {
         return Some("what it is to be is not what else is said of it".to_owned());
     }
@@ -359,5 +467,53 @@ mod tests {
         }
         let many = json!(vec![2; 10_000]);
         assert_eq!(predicate("$[*]", &is).unwrap().misses(&many).len(), 20);
+        for path in ["$.a[?$.b[::1] == 1]", "$.a[?@ == $.b[1:2]]"] {
+            let error = predicate(path, &is).unwrap_err();
+            assert!(error.contains("looks through the whole result"), "{path}: {error}");
+        }
+        for path in
+            ["[*,*]".repeat(7), format!("[{}]", ["0"; 65].join(",")), "[?@[0,0][0,0][0,0][0,0][0,0][0,0][0,0]]".into()]
+        {
+            let error = predicate(&format!("${path}"), &is).unwrap_err();
+            assert!(error.contains("names more than 64 parts at once"), "{path}: {error}");
+        }
+        for path in ["$[0,1,2].a", "$.a[0:5]", "$.a[?count(@.b) > 1 && length(@.c) < 3]", "$['a,b','c:d']"] {
+            predicate(path, &is).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_path_that_makes_too_much_work_of_a_result_is_not_followed() {
+        let is = json!({ "is": 1 });
+        let too_much = "makes too much work of a result of this size: select less, or return less";
+        let deep = (0..100).fold(json!([]), |inner, _| json!([vec![0; 320], inner]));
+        let long = json!({ ("k".repeat(100_000)): vec![1; 10_000] });
+        let wide = json!({ "a": vec![1; 200_000], "b": "x".repeat(200_000), "c": "y" });
+        for (path, result) in [
+            ("$..*..*", &deep),
+            ("$.*[*]", &long),
+            ("$.a[?length($.b) > 3]", &wide),
+            (&format!("$.a[?{}@ == 1]", "@ == 1 && ".repeat(30)), &wide),
+        ] {
+            let misses = predicate(path, &is).unwrap().misses(result);
+            assert!(misses.len() == 1 && misses[0].ends_with(too_much), "{path}: {misses:?}");
+        }
+        let small = json!({ "a": vec![json!({ "b": 1, "c": [1, 2] }); 100], "d": 1 });
+        for path in ["$..b", "$.a[*].b", "$.a[?@.b == $.d].b", "$.a[?@.c[0] == 1 && @.b > 0].b", "$..c..[0]"] {
+            assert!(predicate(path, &is).unwrap().misses(&small).is_empty(), "{path}");
+        }
+        assert!(predicate("$.a[*]", &is).unwrap().misses(&wide).is_empty());
+    }
+
+    #[test]
+    fn values_are_compared_with_many_in_time_that_grows_with_both() {
+        let options: Vec<i32> = (0..100_000).map(|at| -at).collect();
+        let started = std::time::Instant::now();
+        let one_of = predicate("$[*]", &json!({ "one_of": options })).unwrap();
+        let misses = one_of.misses(&json!((-100_000..0).rev().map(f64::from).collect::<Vec<_>>()));
+        assert_eq!(misses.len(), 1, "{misses:?}");
+        assert!(misses[0].len() < 500);
+        assert_eq!(one_of.misses(&json!(vec![1; 100_000])).len(), 20);
+        assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
     }
 }

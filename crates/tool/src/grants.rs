@@ -1,7 +1,8 @@
 //! What a host hands to a tool, as data: exactly what, and how much of it.
 //!
 //! Invariant: [`Grants::meet`] grants what both grant and nothing else, so that a project narrows what its user grants, a tool
-//! that is called has no more than its caller, and no order of the two matters. The canonical form says everything, also what
+//! that is called has no more than its caller, and no order of the two matters. What both grant has at most 128 parts of
+//! a capability: of more, the rest is not granted. The canonical form says everything, also what
 //! holds where nothing is said: an approval that is bound to it never comes to mean something else.
 
 mod callees;
@@ -40,6 +41,10 @@ const MIB: Bytes = 1 << 20;
 pub const BYTES_MOST: Bytes = 1 << 40;
 /// How many grants of one capability there may be.
 pub const GRANTS_LIMIT: usize = 32;
+/// How many hosts, and how many ranges of addresses, there may be in one grant.
+pub const HOSTS_LIMIT: usize = 64;
+/// How many grants of one capability remain of what several rules have in common: each is compared with each.
+const MET_LIMIT: usize = 128;
 
 /// What a tool is granted.
 ///
@@ -165,7 +170,8 @@ impl Grants {
             Capability::Net => {
                 let asked: Vec<Endpoint> = named.iter().filter_map(|name| Endpoint::parse(name).ok()).collect();
                 let at = only.net.iter().flat_map(|grant| asked.iter().filter_map(|asked| grant.at(asked)));
-                only.net = maximal(at.collect(), NetGrant::covers);
+                // As many as are kept, and no more: a draft may name thousands.
+                only.net = maximal(at.take(MET_LIMIT * GRANTS_LIMIT).collect(), MET_LIMIT, NetGrant::covers);
             }
             Capability::Kv => only.kv = only.kv.filter(|kv| named.contains(kv.space.as_str())),
             Capability::Files => only.files.retain(|folder| named.contains(folder.name.as_str())),
@@ -182,9 +188,9 @@ impl Grants {
     #[must_use]
     pub fn in_order(self) -> Self {
         let mut grants = self;
-        grants.net = maximal(grants.net, NetGrant::covers);
-        grants.files = maximal(grants.files, |one, two| one == two);
-        grants.secrets = maximal(grants.secrets, |one, two| one == two);
+        grants.net = maximal(grants.net, MET_LIMIT, NetGrant::covers);
+        grants.files = maximal(grants.files, MET_LIMIT, |one, two| one == two);
+        grants.secrets = maximal(grants.secrets, MET_LIMIT, |one, two| one == two);
         grants
     }
 
@@ -270,17 +276,20 @@ fn pairs<T: Ord>(
     covers: impl Fn(&T, &T) -> bool,
 ) -> Vec<T> {
     let both = some.iter().flat_map(|one| others.iter().filter_map(|other| meet(one, other)).collect::<Vec<_>>());
-    maximal(both.collect(), covers)
+    maximal(both.collect(), MET_LIMIT, covers)
 }
 
-/// Those that no other one covers, in order.
-pub(crate) fn maximal<T: Ord>(mut all: Vec<T>, covers: impl Fn(&T, &T) -> bool) -> Vec<T> {
+/// Those that no other one covers, in order, and no more than the limit: each is compared with those that are kept.
+pub(crate) fn maximal<T: Ord>(mut all: Vec<T>, limit: usize, covers: impl Fn(&T, &T) -> bool) -> Vec<T> {
     all.sort_unstable();
+    all.dedup();
     let mut kept: Vec<T> = Vec::new();
     for one in all {
         if !kept.iter().any(|wider| covers(wider, &one)) {
             kept.retain(|narrower| !covers(&one, narrower));
-            kept.push(one);
+            if kept.len() < limit {
+                kept.push(one);
+            }
         }
     }
     kept

@@ -18,8 +18,8 @@ pub use draft::{Draft, DraftError, Language, SOURCE_LIMIT};
 pub use example::{Claims, Example, Expectation};
 pub use grants::{
     Access, BYTES_MOST, Bytes, Callees, Domain, Endpoint, FilesGrant, FolderName, GRANTS_LIMIT, GrantError, Grants,
-    HostPattern, Into, KvGrant, Method, NetGrant, NetPart, NetRequest, PathPrefix, Scheme, SecretGrant, SecretName,
-    SpaceName, parse_addresses,
+    HOSTS_LIMIT, HostPattern, Into, KvGrant, Method, NetGrant, NetPart, NetRequest, PathPrefix, Scheme, SecretGrant,
+    SecretName, SpaceName, parse_addresses,
 };
 pub use id::{IdError, IdPrefix, ToolId};
 pub use message::{Lang, headline, name_taken};

@@ -14,6 +14,7 @@ mod cost;
 mod declared;
 mod error;
 mod fill;
+mod multiple;
 mod pattern;
 mod plan;
 mod problem;

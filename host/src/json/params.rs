@@ -3,6 +3,9 @@
 use super::reader::Reader;
 use super::{Json, JsonError};
 
+/// The most inexact numbers that are noted.
+const NOTES_LIMIT: usize = 100;
+
 /// The parameters of a call: a JSON object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Params {
@@ -37,7 +40,7 @@ impl Params {
         let mut reader = Reader::new(&text);
         reader.expect_object()?;
         reader.read(&mut |number, path| {
-            if inexact.len() < 100
+            if inexact.len() < NOTES_LIMIT
                 && let Some(became) = inexact_as_double(number)
             {
                 inexact
@@ -68,8 +71,38 @@ fn inexact_as_double(number: &str) -> Option<String> {
         return Some(if double > 0.0 { "Infinity" } else { "-Infinity" }.to_owned());
     }
     let integer = !number.contains(['.', 'e', 'E']);
-    let exact = format!("{double:.0}");
-    (integer && number.len() > 15 && exact != number).then_some(exact)
+    // Only a number that is noted is written out: that takes a microsecond for each dozen of its digits.
+    (integer && number.len() > 15 && !has_53_bits(number)).then(|| format!("{double:.0}"))
+}
+
+/// Whether an integer below the largest double has no more than 53 bits between its first and its last 1, so that a
+/// double holds it.
+#[expect(clippy::cast_possible_truncation, reason = "a limb is the low 64 bits")]
+fn has_53_bits(integer: &str) -> bool {
+    /// As many digits as fit into a limb.
+    const DIGITS: usize = 19;
+    let digits = integer.trim_start_matches('-').as_bytes();
+    // Base 2^64, the lowest first. A double has at most 309 digits, so there are at most 17 limbs.
+    let mut limbs: Vec<u64> = Vec::new();
+    for chunk in digits.chunks(DIGITS) {
+        let (mut carry, mut base) = (0_u128, 1_u128);
+        for digit in chunk {
+            carry = carry * 10 + u128::from(digit - b'0');
+            base *= 10;
+        }
+        for limb in &mut limbs {
+            carry += u128::from(*limb) * base;
+            *limb = carry as u64;
+            carry >>= 64;
+        }
+        if carry > 0 {
+            limbs.push(carry as u64);
+        }
+    }
+    let (Some(first), Some(last)) = (limbs.iter().position(|limb| *limb != 0), limbs.last()) else { return true };
+    let low = 64 * first + limbs[first].trailing_zeros() as usize;
+    let high = 64 * limbs.len() - last.leading_zeros() as usize;
+    high - low <= 53
 }
 
 /// A number as a message shows it.
@@ -89,5 +122,46 @@ mod tests {
         assert_eq!(paths, ["/a/1", "/b~1c/d"]);
         assert!(params.inexact()[0].1.contains("9007199254740992"));
         assert!(params.inexact()[1].1.contains("Infinity"));
+    }
+
+    #[test]
+    fn an_integer_is_inexact_where_a_double_writes_it_differently() {
+        let powers = [53, 64, 127, 128, 129, 500, 971, 1023].map(|power| format!("{:.0}", 2_f64.powi(power)));
+        let zeros = (15..308).map(|zeros| format!("1{}", "0".repeat(zeros)));
+        let some = ["123456789012345678", "9007199254740993", "9007199254740994", "18446744073709551615"];
+        let largest = format!("{:.0}", f64::MAX);
+        let all = powers.into_iter().chain(zeros).chain(some.map(str::to_owned)).chain([largest]);
+        for integer in all.flat_map(|integer| [format!("-{integer}"), format!("1{}", &integer[1..]), integer]) {
+            let written = format!("{:.0}", integer.parse::<f64>().unwrap());
+            let expect = (written != integer).then_some(written);
+            assert_eq!(inexact_as_double(&integer), expect, "{integer}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_judged_in_time_that_grows_with_their_digits() {
+        let largest = format!("{:.0}", f64::MAX);
+        let (exact, wide) = (largest.as_str(), "1e308");
+        for number in [exact, wide, "9e307", "-1e308", "5e-324"] {
+            let text = format!(r#"{{"a":[{}0]}}"#, format!("{number},").repeat((8 << 20) / (number.len() + 1)));
+            let started = std::time::Instant::now();
+            assert_eq!(Params::parse(text).unwrap().inexact(), []);
+            // 8 MiB of 1e308 took 40 s where each was written out.
+            assert!(started.elapsed().as_secs() < 8, "{number}: {:?}", started.elapsed());
+        }
+    }
+
+    #[test]
+    fn the_paths_of_notes_are_cut_where_they_are_made() {
+        let text = format!(r#"{{"{}":[{}0]}}"#, "é/".repeat(1 << 20), "1e999,".repeat(1_000));
+        let params = Params::parse(text).unwrap();
+        assert_eq!(params.inexact().len(), NOTES_LIMIT);
+        for (path, _) in params.inexact() {
+            assert!(path.chars().count() == 501 && path.starts_with("/é~1é~1") && path.ends_with('…'), "{path}");
+        }
+        let deep = format!(r#"{}{{"a":1e999}}{}"#, r#"{"a":"#.repeat(400), "}".repeat(400));
+        assert_eq!(Params::parse(deep).unwrap().inexact()[0].0.chars().count(), 501);
+        let short = format!(r#"{{"{}":1e999}}"#, "k".repeat(499));
+        assert_eq!(Params::parse(short).unwrap().inexact()[0].0, format!("/{}", "k".repeat(499)));
     }
 }

@@ -2,11 +2,14 @@
 //!
 //! Invariant: depth costs no machine stack, and nothing is built: the reader checks, and names numbers and places.
 
-use std::fmt::Write as _;
+use std::borrow::Cow;
 
 use toolcell_protocol::MAX_DEPTH;
 
 use super::JsonError;
+
+/// The longest path that is named, in characters.
+const PATH_LIMIT: usize = 500;
 
 /// An array or object that is being read.
 enum Level {
@@ -213,16 +216,29 @@ impl<'a> Reader<'a> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Where the value that is being read stands, as a JSON Pointer. Escapes in keys stay as they are written.
+    /// Where the value that is being read stands, as a JSON Pointer. Escapes in keys stay as they are written. A path of
+    /// more than [`PATH_LIMIT`] characters is cut, and ends with `…`.
     fn path(&self) -> String {
         let mut path = String::new();
+        let mut left = PATH_LIMIT;
         for level in &self.levels {
-            let _ = match level {
-                Level::Array { index } => write!(path, "/{index}"),
-                Level::Object { key } => {
-                    write!(path, "/{}", self.text[key.clone()].replace('~', "~0").replace('/', "~1"))
-                }
+            let name: Cow<'_, str> = match level {
+                Level::Array { index } => index.to_string().into(),
+                Level::Object { key } => self.text[key.clone()].into(),
             };
+            let escaped = name.chars().flat_map(|char| match char {
+                '~' => ['~', '0'].into_iter().take(2),
+                '/' => ['~', '1'].into_iter().take(2),
+                _ => [char, ' '].into_iter().take(1),
+            });
+            for char in std::iter::once('/').chain(escaped) {
+                if left == 0 {
+                    path.push('…');
+                    return path;
+                }
+                path.push(char);
+                left -= 1;
+            }
         }
         path
     }

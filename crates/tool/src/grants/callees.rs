@@ -2,7 +2,7 @@
 //!
 //! Invariant: names that people take for one another are one name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -33,13 +33,8 @@ impl Callees {
     /// These.
     #[must_use]
     pub fn these(names: impl IntoIterator<Item = ToolName>) -> Self {
-        let mut these = BTreeSet::<ToolName>::new();
-        for name in names {
-            if !these.iter().any(|there| there.folded() == name.folded()) {
-                these.insert(name);
-            }
-        }
-        Self::Named(these)
+        let mut seen = HashSet::new();
+        Self::Named(names.into_iter().filter(|name| seen.insert(name.folded())).collect())
     }
 
     /// Takes the name of a tool from a list; `any` is not one there.
@@ -79,10 +74,8 @@ impl Callees {
             (Self::Any, both) | (both, Self::Any) => both.clone(),
             (Self::Named(own), Self::Named(others)) => {
                 // Of two spellings one counts, whichever side it stands on.
-                let both = own.iter().filter_map(|name| {
-                    let same = others.iter().find(|other| other.folded() == name.folded())?;
-                    Some(name.min(same).clone())
-                });
+                let others: HashMap<String, &ToolName> = others.iter().map(|other| (other.folded(), other)).collect();
+                let both = own.iter().filter_map(|name| others.get(&name.folded()).map(|same| name.min(*same).clone()));
                 Self::these(both)
             }
         }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::grants::error::GrantError;
 use crate::grants::host::{Endpoint, HostPattern};
 use crate::grants::path::PathPrefix;
-use crate::grants::{BYTES_MOST, Bytes, MIB, within};
+use crate::grants::{BYTES_MOST, Bytes, HOSTS_LIMIT, MIB, within};
 
 /// How a host is talked to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
@@ -193,6 +193,10 @@ impl NetGrant {
             let why = "private addresses are granted to hosts that are named: name them in place of `any`";
             return Err(GrantError::new("host of private addresses", &host, why));
         }
+        if self.addresses.len() > HOSTS_LIMIT {
+            let why = format!("it has {} ranges of addresses, the limit is {HOSTS_LIMIT}", self.addresses.len());
+            return Err(GrantError::new("host of private addresses", &host, why));
+        }
         if let Some(all) = self.addresses.iter().find(|range| range.prefix_len() == 0) {
             return Err(GrantError::new("range of private addresses", &all.to_string(), "it covers all addresses"));
         }
@@ -276,7 +280,8 @@ impl NetGrant {
             let inside = these.iter().filter(|range| those.iter().any(|outer| outer.contains(*range)));
             inside.copied().collect::<BTreeSet<_>>()
         };
-        &inside(&self.addresses, &other.addresses) | &inside(&other.addresses, &self.addresses)
+        let both = &inside(&self.addresses, &other.addresses) | &inside(&other.addresses, &self.addresses);
+        both.into_iter().take(HOSTS_LIMIT).collect()
     }
 }
 

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::grants::error::GrantError;
 use crate::grants::host::HostPattern;
-use crate::grants::maximal;
 use crate::grants::word::SecretName;
+use crate::grants::{HOSTS_LIMIT, maximal};
 
 /// Where in a request a secret may stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -58,8 +58,12 @@ impl SecretGrant {
     /// The grant, if its parts go together.
     ///
     /// # Errors
-    /// `grant-invalid`: no host, or no place.
+    /// `grant-invalid`: no host, too many of them, or no place.
     pub fn checked(mut self) -> Result<Self, GrantError> {
+        if self.hosts.len() > HOSTS_LIMIT {
+            let why = format!("it has {} hosts, the limit is {HOSTS_LIMIT}", self.hosts.len());
+            return Err(GrantError::new("grant of a secret", self.name.as_str(), why));
+        }
         let wrong = |why: &'static str| Err(GrantError::new("grant of a secret", self.name.as_str(), why));
         if self.hosts.is_empty() {
             return wrong("it has no host; name those to which the secret may be sent");
@@ -67,7 +71,7 @@ impl SecretGrant {
         if self.into.is_empty() {
             return wrong("it has no place; say where the secret may stand: `header`, `query`, `body`");
         }
-        self.hosts = maximal(std::mem::take(&mut self.hosts), HostPattern::includes);
+        self.hosts = maximal(std::mem::take(&mut self.hosts), HOSTS_LIMIT, HostPattern::includes);
         Ok(self)
     }
 
@@ -75,7 +79,7 @@ impl SecretGrant {
     #[must_use]
     pub fn meet(&self, other: &Self) -> Option<Self> {
         let pairs = self.hosts.iter().flat_map(|own| other.hosts.iter().filter_map(|host| own.meet(host)));
-        let hosts = maximal(pairs.collect(), HostPattern::includes);
+        let hosts = maximal(pairs.collect(), HOSTS_LIMIT, HostPattern::includes);
         let into = &self.into & &other.into;
         let both = self.name == other.name && !hosts.is_empty() && !into.is_empty();
         both.then(|| Self { name: self.name.clone(), hosts, into })

@@ -38,6 +38,31 @@ fn the_canonical_form_says_also_what_nobody_said() {
 }
 
 #[test]
+fn what_many_rules_grant_together_is_no_more_than_a_grant_may_say() {
+    let nets = |shift: u16| {
+        let ports = |at: u16| (0..32).map(|port| 1 + port).filter(move |port| (port + at * shift) % 5 != at % 5);
+        let net = |at: u16| json!({ "host": "any", "ports": ports(at).collect::<Vec<_>>(), "calls": 1 + at });
+        grants(json!({ "net": (0..32).map(net).collect::<Vec<_>>() }))
+    };
+    let met = (2..40).fold(nets(1), |met, shift| met.meet(&nets(shift)));
+    assert!((1..=MET_LIMIT).contains(&met.net.len()), "{}", met.net.len());
+    assert_eq!(met.meet(&met), met);
+    let named = (0..20_000).map(|at| format!("h{at}.example")).collect();
+    let any = grants(json!({ "net": [{ "host": "any" }] }));
+    assert_eq!(any.only(Capability::Net, &named).net.len(), MET_LIMIT);
+    let hosts: Vec<String> = (0..65).map(|at| format!("h{at}.example")).collect();
+    refuses(
+        json!({ "secrets": [{ "name": "T", "hosts": hosts }] }),
+        "`T` is no grant of a secret: it has 65 hosts, the limit is 64",
+    );
+    let ranges: Vec<String> = (0..65).map(|at| format!("10.0.{at}.0/24")).collect();
+    refuses(
+        json!({ "net": [{ "host": "a.example", "addresses": ranges }] }),
+        "`a.example` is no host of private addresses: it has 65 ranges of addresses, the limit is 64",
+    );
+}
+
+#[test]
 fn the_same_is_read_from_toml() {
     let text =
         "timers = true\ntools = \"any\"\n[kv]\nspace = \"notes\"\n[[net]]\nhost = \"a.example\"\nports = [443]\n";

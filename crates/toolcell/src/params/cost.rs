@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::error::SchemaError;
+use super::multiple;
 use super::pattern::{Pattern, Room};
 use super::shown;
 use super::survey::Survey;
@@ -25,6 +26,10 @@ const LIST_LIMIT: u64 = 32 << 20;
 const PATTERN_LIMIT: usize = 100;
 /// The library keeps the result of a schema that is referred to from here on: it looked at so many others.
 const KEPT_VISITS: u64 = 16;
+/// Declared properties are looked for one by one in each object where there are fewer of them.
+const FEW_PROPERTIES: usize = 15;
+/// What it takes to divide a number that is no whole one of 64 bits, or by one.
+const DIVISION_STEPS: u64 = 20;
 /// Bytes of one fault in a list, without its path and its value.
 const FAULT_BYTES: u64 = 250;
 
@@ -57,6 +62,49 @@ struct Node {
     /// The size of those values.
     listed: u64,
     unique: bool,
+    /// Whether numbers are divided.
+    divides: bool,
+    /// The properties whose schemas are looked for by name, where there are few of them.
+    named: Names,
+    /// The properties that an object has to have.
+    required: Names,
+    /// The properties that ask for something if an object has them.
+    conditions: Names,
+    /// What they ask for.
+    conditional: Names,
+}
+
+/// Names that are looked for in each object, whatever it has.
+#[derive(Debug, Default, Clone, Copy)]
+struct Names {
+    count: u64,
+    bytes: u64,
+}
+
+impl Names {
+    fn new<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
+        let mut all = Self::default();
+        for name in names {
+            all.count += 1;
+            all.bytes += name.len() as u64;
+        }
+        all
+    }
+
+    /// The names that a schema lists.
+    fn listed<'n>(lists: impl IntoIterator<Item = &'n Value>) -> Self {
+        Self::new(lists.into_iter().filter_map(Value::as_array).flatten().filter_map(Value::as_str))
+    }
+
+    /// The steps of looking for each in an object of so many properties.
+    fn steps(self, properties: usize) -> u64 {
+        match properties {
+            // There is nothing to compare or to hash.
+            0 => self.count.div_ceil(4),
+            1 => self.count.div_ceil(2),
+            _ => self.count * 2 + self.bytes / 32,
+        }
+    }
 }
 
 /// The schemas of a declaration.
@@ -166,6 +214,10 @@ fn node(survey: &Survey<'_>, id: usize, patterns: &mut Patterns) -> Result<Node,
         let items = schema.get(keyword).and_then(Value::as_array);
         (0..items.map_or(0, Vec::len)).filter_map(|at| survey.under(id, &format!("/{keyword}/{at}"))).collect()
     };
+    let properties = each("properties");
+    let few = properties.iter().take(if properties.len() < FEW_PROPERTIES { FEW_PROPERTIES } else { 0 });
+    let conditions = ["dependentRequired", "dependentSchemas", "dependencies"];
+    let conditions = || conditions.iter().filter_map(|keyword| schema.get(*keyword)?.as_object()).flatten();
     let mut matched = Vec::new();
     for (pattern, child) in each("patternProperties") {
         matched.push((patterns.parse(survey, id, &pattern)?, child));
@@ -178,7 +230,12 @@ fn node(survey: &Survey<'_>, id: usize, patterns: &mut Patterns) -> Result<Node,
         references: references.to_vec(),
         times: 1,
         copies: ["anyOf", "oneOf", "not"].iter().any(|keyword| schema.contains_key(*keyword)),
-        properties: each("properties").into_iter().collect(),
+        named: Names::new(few.map(|(name, _)| name.as_str())),
+        required: Names::listed(schema.get("required")),
+        conditions: Names::new(conditions().map(|(name, _)| name.as_str())),
+        conditional: Names::listed(conditions().map(|(_, asked)| asked)),
+        divides: schema.contains_key(multiple::KEYWORD),
+        properties: properties.into_iter().collect(),
         patterns: matched,
         others: ["additionalProperties", "unevaluatedProperties"].into_iter().filter_map(under).collect(),
         names: under("propertyNames"),
@@ -286,6 +343,7 @@ impl Count<'_> {
                 Ok(())
             }
             Value::Object(fields) => {
+                self.names(node, fields.len())?;
                 for (name, field) in fields {
                     self.spend(1 + name.len() as u64 / 32)?;
                     for (pattern, child) in &node.patterns {
@@ -303,8 +361,21 @@ impl Count<'_> {
                 }
                 Ok(())
             }
+            Value::Number(_) if node.divides => self.spend(DIVISION_STEPS),
             Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
         }
+    }
+
+    /// Names are looked for in an object of so many properties.
+    fn names(&mut self, node: &Node, properties: usize) -> Result<(), TooMuch> {
+        self.spend(node.named.steps(properties))?;
+        // Where something asks which properties were looked at, these are looked for once more.
+        self.spend(node.conditions.steps(properties).saturating_mul(2))?;
+        if properties > 0 {
+            self.spend(node.conditional.steps(properties))?;
+        }
+        // An object of fewer properties lacks one of them for certain.
+        if properties as u64 >= node.required.count { self.spend(node.required.steps(properties)) } else { Ok(()) }
     }
 
     /// A value is compared with all that are listed.
@@ -368,10 +439,8 @@ impl Listing<'_> {
         let costs = self.costs;
         let node = &costs.nodes[id];
         let copy = if copied || node.unique { size(value) } else { 0 };
-        self.spent = self.spent.saturating_add(FAULT_BYTES + path + copy);
-        if self.spent > LIST_LIMIT {
-            return Err(TooMuch);
-        }
+        let fault = FAULT_BYTES + path + copy;
+        self.keep(fault)?;
         for child in node.in_place.iter().chain(&node.references) {
             self.visit(*child, value, path, copied || node.copies)?;
         }
@@ -384,7 +453,14 @@ impl Listing<'_> {
                 }
             }
             Value::Object(fields) => {
+                // Each name that is missing is a fault of its own, with a copy of the name.
+                for names in [node.required, node.conditional] {
+                    self.keep(names.count.saturating_mul(fault).saturating_add(names.bytes))?;
+                }
                 for (name, field) in fields {
+                    if let Some(names) = node.names {
+                        self.name(names, name, fault)?;
+                    }
                     let matched = node.patterns.iter().map(|(_, child)| child);
                     let path = path + name.len() as u64 + 1;
                     for child in matched.chain(node.properties.get(name)).chain(&node.others) {
@@ -395,6 +471,18 @@ impl Listing<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A name has a fault for each schema, in one of the object that has the property.
+    fn name(&mut self, id: usize, name: &str, fault: u64) -> Result<(), TooMuch> {
+        self.keep(FAULT_BYTES + fault + name.len() as u64)?;
+        let node = &self.costs.nodes[id];
+        node.in_place.iter().chain(&node.references).try_for_each(|child| self.name(*child, name, fault))
+    }
+
+    fn keep(&mut self, bytes: u64) -> Result<(), TooMuch> {
+        self.spent = self.spent.saturating_add(bytes);
+        if self.spent > LIST_LIMIT { Err(TooMuch) } else { Ok(()) }
     }
 }
 

@@ -20,7 +20,7 @@ use super::problem::sentence;
 use super::read;
 use super::survey::{Survey, place};
 use super::types::Types;
-use super::{Parameter, pattern, shown, unique};
+use super::{Parameter, multiple, pattern, shown, unique};
 
 /// The longest declaration, in bytes of JSON.
 const BYTES_LIMIT: usize = 96 << 10;
@@ -80,6 +80,7 @@ fn build(schema: &Value, bounds: Bounds) -> Result<Validator, ValidationError<'s
             .should_validate_formats(true)
             .with_pattern_options(patterns)
             .with_keyword(unique::KEYWORD, unique::keyword)
+            .with_keyword(multiple::KEYWORD, multiple::keyword)
             .build(schema)
     };
     if !bounds.is_deep() {

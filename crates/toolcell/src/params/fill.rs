@@ -75,6 +75,8 @@ impl<'p> Fill<'p> {
                     if !fields.contains_key(name)
                         && let Some(default) = self.default(*field)?
                     {
+                        // With its name, quotes, a colon and a comma.
+                        self.room = self.room.checked_sub(name.len() + 4).ok_or(TooMuch)?;
                         fields.insert(name.clone(), default);
                     }
                 }

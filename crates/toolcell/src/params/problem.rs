@@ -9,6 +9,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
 use super::error::{ParamProblem, ParamsError};
+use super::multiple;
 use super::shown;
 use super::survey::escaped;
 use super::types::Types;
@@ -168,6 +169,7 @@ pub(super) fn sentence(error: &ValidationError<'_>) -> String {
         Kind::Custom { keyword, .. } if keyword == unique::KEYWORD => {
             format!("{}, and two are the same", length())
         }
+        Kind::Custom { keyword, message } if keyword == multiple::KEYWORD => format!("{}, {message}", is()),
         Kind::Custom { message, .. } => message.clone(),
     }
 }

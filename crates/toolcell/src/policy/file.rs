@@ -171,7 +171,7 @@ impl Reading<'_> {
         for which in Limit::ALL {
             let (Some(limit), Some(ceiling)) = (limits.get(which), ceilings.get(which)) else { continue };
             if limit.get_ref() > ceiling.get_ref() {
-                let (name, line) = (which.name(), self.place(ceiling.span().start).0);
+                let (name, line) = (which.name(), self.line(ceiling.span().start));
                 let message = format!("`limits.{name}` is {limit}, and its ceiling in line {line} is {ceiling}");
                 self.wrong(&limit.span(), message);
             }
@@ -242,7 +242,7 @@ impl Reading<'_> {
         for form in forms {
             let span = form.name.span();
             self.gate_name(form.name.get_ref(), &span);
-            let line = self.place(span.start).0;
+            let line = self.line(span.start);
             match lines.entry(form.name.get_ref().clone()) {
                 Entry::Vacant(free) => {
                     free.insert(line);

@@ -3,15 +3,16 @@
 //! Invariant: two statements about one thing are the same statement, or the file is refused; and a path is that of this file's
 //! folder, whatever the current directory is.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 use toml::Spanned;
 use toolcell_analysis::Capability;
 use toolcell_tool::{
-    Access, Callees, FilesGrant, FolderName, GRANTS_LIMIT, GrantError, Grants, HostPattern, KvGrant, NetGrant,
-    PathPrefix, SecretGrant, SecretName, SpaceName, ToolId, parse_addresses,
+    Access, Callees, FilesGrant, FolderName, GRANTS_LIMIT, GrantError, Grants, HOSTS_LIMIT, HostPattern, KvGrant,
+    NetGrant, PathPrefix, SecretGrant, SecretName, SpaceName, ToolId, parse_addresses,
 };
 
 use crate::policy::grants::{Rule, Scope};
@@ -92,10 +93,11 @@ impl Reading<'_> {
         grants: impl Fn(Vec<T>) -> Grants,
     ) -> Stated<Grants> {
         let forms: &[F] = if let Said::Granted(forms) = said.get_ref() { forms } else { &[] };
-        let read: Vec<Placed<T>> = forms.iter().filter_map(|form| read(self, form)).collect();
+        // Each is compared with each.
         if forms.len() > GRANTS_LIMIT {
             self.wrong(&said.span(), format!("`{key}` grants {} at once, the limit is {GRANTS_LIMIT}", forms.len()));
         }
+        let read: Vec<Placed<T>> = forms.iter().take(GRANTS_LIMIT).filter_map(|form| read(self, form)).collect();
         differ(self, &read);
         // The lines of several tables are those of what is in them.
         let span = read.first().map_or_else(|| said.span(), |first| first.span.clone());
@@ -109,6 +111,7 @@ impl Reading<'_> {
             Some(path) => self.sound(path, PathPrefix::parse)?,
             None => PathPrefix::default(),
         };
+        self.few(form.addresses.as_deref().unwrap_or_default(), form.host.get_ref(), "ranges of addresses")?;
         let mut addresses = std::collections::BTreeSet::new();
         for text in form.addresses.iter().flatten() {
             addresses.insert(self.sound(text, parse_addresses)?);
@@ -193,6 +196,7 @@ impl Reading<'_> {
 
     fn secret(&mut self, form: &SecretForm) -> Option<Placed<SecretGrant>> {
         let name = self.sound(&form.name, SecretName::parse)?;
+        self.few(&form.hosts, form.name.get_ref(), "hosts")?;
         let mut hosts = Vec::new();
         for host in &form.hosts {
             hosts.push(self.sound(host, HostPattern::parse)?);
@@ -223,6 +227,14 @@ impl Reading<'_> {
         Stated { value: Grants { tools, ..Grants::default() }, origin: self.origin(&said.span()) }
     }
 
+    /// Notes a list of a grant that is too long: each of its parts is compared with each.
+    fn few(&mut self, list: &[Spanned<String>], of: &str, what: &str) -> Option<()> {
+        let Some(first_beyond) = list.get(HOSTS_LIMIT) else { return Some(()) };
+        let message = format!("the grant of `{}` has {} {what}, the limit is {HOSTS_LIMIT}", shown(of), list.len());
+        self.wrong(&first_beyond.span(), message);
+        None
+    }
+
     /// Notes each grant that is about the same as an earlier one and says something else of it.
     fn differ<T: PartialEq, K: PartialEq>(&mut self, grants: &[Placed<T>], about: impl Fn(&T) -> K, what: &str) {
         for (at, grant) in grants.iter().enumerate() {
@@ -230,7 +242,7 @@ impl Reading<'_> {
             if let Some(earlier) = grants[..at].iter().find(same)
                 && earlier.value != grant.value
             {
-                let line = self.place(earlier.span.start).0;
+                let line = self.line(earlier.span.start);
                 self.wrong(&grant.span, format!("line {line} {what}"));
             }
         }
@@ -238,12 +250,18 @@ impl Reading<'_> {
 
     /// Two names that people take for one are one tool, of which one thing is said.
     pub(super) fn rules_differ(&mut self, rules: &[(Range<usize>, Rule)]) {
-        for (at, (span, rule)) in rules.iter().enumerate() {
-            let Some((earlier, other)) = rules[..at].iter().find(|(_, other)| other.scope == rule.scope) else {
-                continue;
+        let mut first: HashMap<&Scope, &(Range<usize>, Rule)> = HashMap::new();
+        for this in rules {
+            let (span, rule) = this;
+            let (earlier, other) = match first.entry(&rule.scope) {
+                Entry::Occupied(found) => *found.get(),
+                Entry::Vacant(free) => {
+                    free.insert(this);
+                    continue;
+                }
             };
             if rule.only.as_ref().map(|only| only.value) != other.only.as_ref().map(|only| only.value) {
-                let line = self.place(earlier.start).0;
+                let line = self.line(earlier.start);
                 self.wrong(span, format!("line {line} is of another `id`: `{}` is the same tool, keep one", other.key));
             }
             let both = rule
@@ -251,7 +269,7 @@ impl Reading<'_> {
                 .iter()
                 .find(|(capability, said)| other.says.get(capability).is_some_and(|other| other.value != said.value));
             if let Some((capability, _)) = both {
-                let (line, name, key) = (self.place(earlier.start).0, capability.name(), &other.key);
+                let (line, name, key) = (self.line(earlier.start), capability.name(), &other.key);
                 let message =
                     format!("line {line} says something else of `{name}`: `{key}` is the same tool, keep one");
                 self.wrong(span, message);

@@ -119,7 +119,7 @@ pub(super) struct Subject<'a> {
 }
 
 /// What a rule of a file is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Scope {
     /// All tools.
     Default,

@@ -148,6 +148,11 @@ pub(super) fn folders_unprotected(
     if problems.is_empty() { Ok(()) } else { Err(PolicyError { problems, more: 0 }) }
 }
 
+/// A number that people count from 1.
+fn from_1(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX).saturating_add(1)
+}
+
 /// A file that is being read, and what was found to be wrong with it.
 pub(super) struct Reading<'a> {
     pub(super) layer: Layer,
@@ -171,17 +176,26 @@ impl<'a> Reading<'a> {
         self.problems.push((span.start, message.into()));
     }
 
-    /// Line and column of a byte, from 1.
-    pub(super) fn place(&self, offset: usize) -> (u32, u32) {
-        let line = self.ends.partition_point(|end| *end < offset);
+    /// Line and column of a byte, from 1. A column is counted from the start of its line, so this is for the few places
+    /// that a person reads.
+    fn place(&self, offset: usize) -> (u32, u32) {
+        let line = self.lines_before(offset);
         let start = line.checked_sub(1).and_then(|last| self.ends.get(last)).map_or(0, |end| end + 1);
         let column = self.text.get(start..offset).map_or(0, |before| before.chars().count());
-        let counted = |count: usize| u32::try_from(count).unwrap_or(u32::MAX).saturating_add(1);
-        (counted(line), counted(column))
+        (from_1(line), from_1(column))
+    }
+
+    /// The line of a byte, from 1.
+    pub(super) fn line(&self, offset: usize) -> u32 {
+        from_1(self.lines_before(offset))
+    }
+
+    fn lines_before(&self, offset: usize) -> usize {
+        self.ends.partition_point(|end| *end < offset)
     }
 
     pub(super) fn origin(&self, span: &Range<usize>) -> Origin {
-        Origin::File { layer: self.layer, path: Arc::clone(&self.path), line: self.place(span.start).0 }
+        Origin::File { layer: self.layer, path: Arc::clone(&self.path), line: self.line(span.start) }
     }
 
     /// The folders that are granted.

@@ -121,6 +121,7 @@ fn each_keyword_says_what_it_asks_for() {
     fails(&n(json!({ "exclusiveMinimum": 0 })), r#"{"n":0}"#, "/n is 0, it must be more than 0");
     fails(&n(json!({ "exclusiveMaximum": 9 })), r#"{"n":9}"#, "/n is 9, it must be less than 9");
     fails(&n(json!({ "multipleOf": 2 })), r#"{"n":5}"#, "/n is 5, expected a multiple of 2");
+    fails(&n(json!({ "multipleOf": 0.1 })), r#"{"n":0.35}"#, "/n is 0.35, expected a multiple of 0.1");
     fails(&n(json!({ "const": 4 })), r#"{"n":5}"#, "/n is 5, expected 4");
     fails(&n(json!({ "maxLength": 1 })), r#"{"n":"日本"}"#, "/n has a length of 2, the maximum is 1");
     fails(&n(json!({ "minProperties": 1 })), r#"{"n":{}}"#, "/n has 0 properties, the minimum is 1");
@@ -483,6 +484,7 @@ fn worst() -> Vec<(&'static str, Value, Value)> {
         |inner, _| json!({ "allOf": [{ "properties": { "a": inner } }], "unevaluatedProperties": false }),
     );
     let deep = (0..20).fold(json!(1), |inner, _| json!({ "a": inner }));
+    let (long, names) = ("k".repeat(60_000), (0..1_000).map(|at| format!("p{at}")).collect::<Vec<_>>());
     let mut nested = nested;
     nested["type"] = json!("object");
     vec![
@@ -544,7 +546,73 @@ fn worst() -> Vec<(&'static str, Value, Value)> {
             json!({ "type": "object", "propertyNames": { "pattern": "(a|b)*a(a|b){60}c" } }),
             Value::Object(keys(60_000)),
         ),
+        (
+            "multiples of the smallest number",
+            object(&json!({ "a": { "items": { "multipleOf": 5e-324 } } })),
+            json!({ "a": many(json!(1e308), 1 << 20) }),
+        ),
+        (
+            "multiples of several numbers",
+            object(&json!({ "a": { "items": { "allOf": [
+                { "multipleOf": 3.3e-5 }, { "multipleOf": 7 }, { "multipleOf": 1e-300 }, { "multipleOf": 0.1 }
+            ] } } })),
+            json!({ "a": many(json!(1e308), 1 << 20) }),
+        ),
+        (
+            "names that ask for others",
+            object(&json!({ "a": { "items": { "dependentRequired": lists(4_300, &["a"]) } } })),
+            json!({ "a": many(json!({}), 1 << 20) }),
+        ),
+        (
+            "names of a property that ask for others",
+            object(&json!({ "a": { "items": { "dependentRequired": lists(4_300, &["a"]) } } })),
+            json!({ "a": many(json!({ "b": 1, "c": 1 }), 1 << 20) }),
+        ),
+        (
+            "dependencies",
+            json!({
+                "$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
+                "properties": { "a": { "items": { "dependencies": lists(4_300, &["a"]) } } }
+            }),
+            json!({ "a": many(json!({ "b": 1, "c": 1 }), 1 << 20) }),
+        ),
+        (
+            "what a few names ask for",
+            object(&json!({ "a": { "items": { "dependentRequired": lists(9, &names) } } })),
+            json!({ "a": many(json!(lists(1_010, &[""; 0])), 1 << 20) }),
+        ),
+        (
+            "a required name that is long",
+            object(&json!({ "a": { "items": { "required": [&long] } } })),
+            json!({ "a": many(json!({ "b": 1, "c": 1 }), 1 << 20) }),
+        ),
+        (
+            "a declared name that is long",
+            object(&json!({ "a": { "items": { "properties": { (long.clone()): {} } } } })),
+            json!({ "a": many(json!({ "b": 1, "c": 1 }), 1 << 20) }),
+        ),
+        (
+            "a default under a name that is long",
+            object(&json!({ "a": { "items": { "properties": { (long): { "default": 1 } } } } })),
+            json!({ "a": many(json!({}), 1 << 16) }),
+        ),
+        (
+            "names that are missing",
+            object(&json!({ "a": { "items": { "required": lists(9_000, &[""; 0]).keys().collect::<Vec<_>>() } } })),
+            json!({ "a": many(json!({}), 1 << 16) }),
+        ),
+        (
+            "names that are wrong",
+            object(&json!({ "a": { "propertyNames": { "allOf": vec![json!({ "maxLength": 1 }); 900] } } })),
+            json!({ "a": keys(3_000) }),
+        ),
     ]
+}
+
+/// Lists of names under names `p0`, `p1` and so on.
+fn lists(count: usize, list: &[impl AsRef<str>]) -> Map<String, Value> {
+    let list: Vec<&str> = list.iter().map(AsRef::as_ref).collect();
+    (0..count).map(|at| (format!("p{at}"), json!(list))).collect()
 }
 
 #[test]

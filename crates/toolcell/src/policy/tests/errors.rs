@@ -202,6 +202,47 @@ fn of_one_thing_one_thing_is_said() {
 }
 
 #[test]
+fn the_largest_files_are_judged_in_time_that_grows_with_them() {
+    let hosts: Vec<String> = (0..20_000).map(|at| format!("\"a{at}.b\"")).collect();
+    let hosts = format!("[[grants.default.secrets]]\nname = \"T\"\nhosts = [{}]\n", hosts.join(","));
+    let ranges: Vec<String> = (0..15_000).map(|at| format!("\"10.{}.{}.1\"", at / 200, at % 200)).collect();
+    let ranges = format!("[[grants.default.net]]\nhost = \"a.b\"\naddresses = [{}]\n", ranges.join(","));
+    let many = |line: &dyn Fn(usize) -> String| {
+        let mut text = String::new();
+        for at in 0.. {
+            let line = line(at);
+            if text.len() + line.len() > 250_000 {
+                break;
+            }
+            text.push_str(&line);
+        }
+        text
+    };
+    let nets = many(&|at| format!("[[grants.default.net]]\nhost = \"a{at}.example\"\n"));
+    let folders = many(&|at| format!("[[grants.default.files]]\nname = \"d{at}\"\npath = \"/tmp/a{at}\"\n"));
+    let rules = many(&|at| format!("[grants.tools.t{at}]\ntimers = true\n"));
+    let names = format!("grants.default.tools = [{}]\n", many(&|at| format!("\"t{at}\",")));
+    let reserved = format!("names.reserved = [{}]\n", many(&|at| format!("\"t{at}\",")));
+    for (name, text, expect) in [
+        ("hosts", hosts, "the grant of `T` has 20000 hosts, the limit is 64"),
+        ("ranges", ranges, "the grant of `a.b` has 15000 ranges of addresses, the limit is 64"),
+        ("nets", nets, "at once, the limit is 32"),
+        ("folders", folders, "at once, the limit is 32"),
+        ("rules", rules, ""),
+        ("names", names, ""),
+        ("reserved", reserved, ""),
+    ] {
+        let before = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        let said = user(&text).map_or_else(|error| error.to_string(), |_| String::new());
+        assert!(said.ends_with(expect) && said.is_empty() == expect.is_empty(), "{name}: {said}");
+        let after = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        // An optimised build takes some 30 ms; 20,000 hosts took 12 s.
+        let seconds = after.tv_sec - before.tv_sec;
+        assert!(seconds < 5, "{name}: {seconds} s");
+    }
+}
+
+#[test]
 fn the_store_is_in_no_folder_that_is_granted() {
     let folder = |path: &str| format!("[[grants.default.files]]\nname = \"d\"\npath = {path:?}\n");
     let same = |path: &Path| path.to_owned();
