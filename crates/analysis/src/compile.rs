@@ -21,10 +21,11 @@ use swc_ecma_transforms_typescript::typescript::{Config as TypeScript, typescrip
 
 use swc_ecma_visit::{VisitMut, VisitMutWith};
 
+use crate::budget;
 use crate::decorators::PRIVATE;
 use crate::error::Problem;
 use crate::namespaces;
-use crate::parse::{Read, problem, read, syntax_of_typescript};
+use crate::parse::{Read, problem, range, read, syntax_of_typescript};
 use crate::position::Lines;
 
 /// The longest text that compiling may give, in bytes.
@@ -43,6 +44,8 @@ pub(crate) struct Compiled {
 pub(crate) fn compile(source: &str) -> Result<Compiled, Vec<Problem>> {
     let whole = |message: String| vec![problem(&Lines::of(source), (0, 0), message)];
     let mut tree = read(source, syntax_of_typescript())?;
+    budget::check(source, &tree.program)
+        .map_err(|(message, span)| vec![problem(&Lines::of(source), range(span), message)])?;
     // The passes are not ours, and some panic on trees that TypeScript refuses.
     let passed = catch_unwind(AssertUnwindSafe(|| {
         let helpers = Helpers::new(false);
