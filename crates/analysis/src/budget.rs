@@ -214,8 +214,7 @@ impl Budget {
         }
         let (_, name, Variables { scopes, span, .. }, names) = worst.filter(|_| all > RENAMES)?;
         let shown: String = name.chars().take(40).collect();
-        let tried =
-            if names > 0 { format!(", and has {names} names such as `{shown}1`") } else { String::new() };
+        let tried = if names > 0 { format!(", and has {names} names such as `{shown}1`") } else { String::new() };
         let message = format!(
             "declares `{shown}` in {scopes} scopes{tried}, which takes too long to compile: give variables names of \
              their own, {INSTEAD}"
@@ -556,5 +555,112 @@ struct Size<'a>(&'a mut Budget);
 impl Visit for Size<'_> {
     fn visit_span(&mut self, _: &Span) {
         self.0.nodes += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolcell_tool::Language;
+
+    use crate::translate;
+
+    fn numbered(count: usize, one: impl Fn(usize) -> String) -> String {
+        (0..count).map(one).collect()
+    }
+
+    #[test]
+    fn what_takes_more_than_linear_time_to_compile_is_refused_by_its_cause_and_place() {
+        let names = numbered(9_000, |at| format!("_{at:04x},"));
+        let ones = "1,".repeat(20_000);
+        for (source, says) in [
+            (
+                format!("enum A {{ x }} {}", "a => 1;".repeat(5_000)),
+                "declares `a` in 5000 scopes, which takes too long",
+            ),
+            (
+                format!("enum A {{ x }} a; {} {}", numbered(3_000, |at| format!("a{at};")), "a => 1;".repeat(3_000)),
+                "declares `a` in 3000 scopes, and has 2999 names such as `a1`",
+            ),
+            (format!("enum A {{ x }} {}[{names}]", "() => ".repeat(190)), "has more than 500000 names in scopes"),
+            (
+                format!("enum A {{ x }} {}", format!("{}1;", "a => ".repeat(180)).repeat(60)),
+                "has more than 500000 names in scopes",
+            ),
+            (
+                format!("{}[{names}]{}", "namespace A {".repeat(190), "}".repeat(190)),
+                "has more than 500000 names in scopes",
+            ),
+            (
+                format!("namespace A{} {{ export let a = 1 }}", ".A".repeat(1_100)),
+                "has more than 500000 names in scopes",
+            ),
+            (
+                format!("enum A {{ {names} }} {}", "enum A { a }".repeat(800)),
+                "has 801 `enum` declarations with 9800 members",
+            ),
+            (
+                format!("enum A {{ {names} }} {}", "enum B {}".repeat(1_200)),
+                "has 1201 `enum` declarations with 9000 members",
+            ),
+            (format!("enum A {{ x = [{ones}]{} }}", "+ a".repeat(190)), "puts too much into the value"),
+            (format!("enum A {{ x }} const y = [{ones}]{};", "+ a".repeat(190)), "puts too much into the value"),
+            (
+                format!("enum A {{ x = {}[{ones}]{} }}", "`${".repeat(150), "}`".repeat(150)),
+                "puts too much into the value",
+            ),
+            (
+                format!(
+                    "class A extends B {{ constructor(public a) {{ {} }} x = [{}] }}",
+                    "super();".repeat(600),
+                    "1,".repeat(500)
+                ),
+                "calls `super` so often",
+            ),
+            (
+                // Copies of what has copies in it.
+                format!(
+                    "{0} {0} x = [{1}] }} }}",
+                    format!("x = class extends B {{ constructor(public a) {{ {} }}", "super();".repeat(60)),
+                    "1,".repeat(100)
+                ),
+                "calls `super` so often",
+            ),
+            (
+                format!("enum E {{ a = 1 }} /* {} */ {}", "é".repeat(15_000), "f(E.a);".repeat(4_000)),
+                "reads members of `enum`s 4000 times beside 15000 characters",
+            ),
+        ] {
+            let refused = translate(&source, Language::TypeScript).unwrap_err();
+            assert_eq!(refused.code(), "syntax-unsupported");
+            assert!(refused.to_string().starts_with(says), "{says}: {refused}");
+            assert!(refused.to_string().contains("write plain objects"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn the_place_of_what_is_refused_is_where_it_is_declared() {
+        let source = format!("enum A {{ x }}\n{}\nfunction execute() {{}}", "a => 1;".repeat(5_000));
+        let refused = translate(&source, Language::TypeScript).unwrap_err();
+        let location = refused.problems()[0].location;
+        assert_eq!((location.line, location.column), (2, 34_994), "{refused}");
+    }
+
+    #[test]
+    fn a_long_source_with_enums_namespaces_and_parameter_properties_is_compiled() {
+        let enums = numbered(150, |at| {
+            let members = numbered(6, |member| format!("Member{member} = 1 << {member},\n"));
+            format!("export enum Kind{at} {{\n{members}}}\n")
+        });
+        let namespaces = numbered(60, |at| {
+            format!("namespace Area {{ export const x{at} = (a: number) => [a].map((x) => x + Kind1.Member1) }}\n")
+        });
+        let arrows = "list.filter((x) => x.id).map((x, i) => ({ x, i: i + a1 }));\n".repeat(300);
+        let text = format!("const text = 'a'{};\n", " +\n  'a line of a long text'".repeat(120));
+        let fields = numbered(20, |at| format!("private field{at}: string = 'ü',\n"));
+        let class = format!("class A extends Object {{ constructor({fields}) {{ super(); }} y = [1, 2]; }}\n");
+        let source = format!("let a1 = 1, list: any[] = [];\n{enums}{namespaces}{arrows}{text}{class}");
+        assert!(source.len() > 45_000 && source.len() < 65_536, "{}", source.len());
+        let script = translate(&source, Language::TypeScript).map_err(|refused| refused.to_string()).unwrap();
+        assert!(script.is_compiled());
     }
 }

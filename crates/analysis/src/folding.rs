@@ -104,3 +104,28 @@ impl Visit for Lengths {
         declaration.visit_children_with(self);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use toolcell_tool::Language;
+
+    use crate::translate;
+
+    #[test]
+    fn constants_that_double_are_refused_in_an_enum_and_where_there_is_none() {
+        let mut constants = format!("const a = '{}';", "x".repeat(1_000));
+        for at in b'b'..b'j' {
+            let (name, before) = (char::from(at), char::from(at - 1).to_string());
+            constants.push_str(&format!("const {name} = {};", [before.as_str(); 10].join(" + ")));
+        }
+        for source in [
+            format!("enum A {{ x = (() => {{ {constants} return 1 }})() }}"),
+            format!("namespace A {{ 1 }} {constants}"),
+            format!("class A {{ constructor(public x) {{}} }} {constants}"),
+        ] {
+            let refused = translate(&source, Language::TypeScript).unwrap_err();
+            assert!(refused.to_string().starts_with("texts of an `enum` or a `const`"), "{refused}");
+        }
+        assert!(translate(&constants, Language::TypeScript).is_ok(), "nothing is compiled");
+    }
+}

@@ -45,7 +45,7 @@ pub(crate) fn depth(program: &Program) -> Result<usize, TooLong> {
         return Err(TooLong { message, at: None });
     }
     if depth.steps > STEPS && depth.most <= DEPTH {
-        let message = "uses more names, functions and `catch` clauses in blocks within blocks than any tool does: move \
+        let message = "has more names, functions and statements in blocks within blocks than any tool does: move \
                        them out of the blocks";
         return Err(TooLong { message, at: depth.crossed });
     }
@@ -284,5 +284,44 @@ impl Visit for Depth {
 
     fn visit_ts_module_block(&mut self, node: &TsModuleBlock) {
         self.function(|depth| depth.list(|depth| node.visit_children_with(depth)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolcell_tool::Language;
+
+    use crate::{analyze, quick_check};
+
+    #[test]
+    fn names_in_blocks_within_blocks_are_refused_before_they_take_long_to_resolve() {
+        let nested =
+            |open: &str, times: usize, inner: String| format!("{}{inner}{}", open.repeat(times), "}".repeat(times));
+        let names = |bytes: usize| (0..bytes / 5).map(|at| format!("_{at:03x},")).collect::<String>();
+        for source in [
+            nested("{class b{}", 388, "function a(){}".repeat(4_000)),
+            nested("{", 388, "a;".repeat(30_000)),
+            nested("{", 388, format!("try{{}}catch{{var {}a}}", "a,".repeat(30_000))),
+            nested("{", 100, format!("try{{}}catch({{{}}}){{{}}}", names(30_000), "try{}catch{}".repeat(2_600))),
+            nested("{", 100, format!("try{{}}catch{{var {}a;{}}}", names(30_000), "try{}catch{}".repeat(2_600))),
+        ] {
+            for language in [Language::JavaScript, Language::TypeScript] {
+                let refused = analyze(&source, language, None).map(|_| ()).unwrap_err();
+                assert_eq!(refused.code(), "source-too-deep");
+                assert!(refused.problems()[0].message.contains("in blocks within blocks"), "{refused}");
+                assert!(refused.problems()[0].location.column > 100, "{refused}");
+                assert!(quick_check(&source, language).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_source_with_blocks_within_blocks_is_resolved() {
+        let statement =
+            "try { if (a.b[c]) { for (const d of e) { f(d, g) } } } catch (h) { var i = h; function j() {} }\n";
+        let inner = statement.repeat(580);
+        let source = format!("function execute() {{ {}{inner}{} }}", "if (x) {".repeat(12), "}".repeat(12));
+        assert!(source.len() > 50_000, "{}", source.len());
+        assert!(analyze(&source, Language::JavaScript, None).is_ok());
     }
 }
