@@ -148,8 +148,10 @@ fn names(bytes: usize, between: &str) -> String {
 
 /// Constants, each of which is ten times as long as the one before it.
 fn doubled() -> String {
-    let name = |at: u8| char::from(b'a' + at);
-    (1..9).map(|at| format!("const {}={};", name(at), [name(at - 1).to_string().as_str(); 10].join("+"))).collect()
+    (b'b'..b'j').fold(String::new(), |constants, at| {
+        let before = char::from(at - 1).to_string();
+        format!("{constants}const {}={};", char::from(at), [before.as_str(); 10].join("+"))
+    })
 }
 
 /// Sources of up to 64 KiB that take long to compile to JavaScript.

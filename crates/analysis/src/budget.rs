@@ -39,6 +39,9 @@ const COPY: u64 = 6;
 /// The most nodes of the tree that are copied. Each has some hundred bytes.
 const COPIES: u64 = 250_000;
 
+/// What gives a field its value, in nodes beside the value.
+const FIELD: u64 = 6;
+
 /// The most characters that are counted to find the columns of values which stand elsewhere.
 const COLUMNS: u64 = 50_000_000;
 
@@ -261,9 +264,6 @@ impl Budget {
         }
     }
 }
-
-/// What gives a field its value, in nodes beside the value.
-const FIELD: u64 = 6;
 
 impl Visit for Budget {
     fn visit_span(&mut self, _: &Span) {

@@ -113,11 +113,10 @@ mod tests {
 
     #[test]
     fn constants_that_double_are_refused_in_an_enum_and_where_there_is_none() {
-        let mut constants = format!("const a = '{}';", "x".repeat(1_000));
-        for at in b'b'..b'j' {
-            let (name, before) = (char::from(at), char::from(at - 1).to_string());
-            constants.push_str(&format!("const {name} = {};", [before.as_str(); 10].join(" + ")));
-        }
+        let constants = (b'b'..b'j').fold(format!("const a = '{}';", "x".repeat(1_000)), |constants, at| {
+            let before = char::from(at - 1).to_string();
+            format!("{constants} const {} = {};", char::from(at), [before.as_str(); 10].join(" + "))
+        });
         for source in [
             format!("enum A {{ x = (() => {{ {constants} return 1 }})() }}"),
             format!("namespace A {{ 1 }} {constants}"),
