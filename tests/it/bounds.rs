@@ -29,8 +29,8 @@ struct Limits {
     mebibytes: u64,
 }
 
-/// An analysis: 200 ms and 64 MiB in an optimised build, beside the process itself.
-const ANALYSIS: Limits = Limits { cpu_seconds: 2, mebibytes: 160 };
+/// An analysis: 200 ms and 64 MiB in an optimised build, beside the process itself, which has some 40 MiB.
+const ANALYSIS: Limits = Limits { cpu_seconds: 2, mebibytes: 112 };
 /// What enters the cell as well.
 const CALL: Limits = Limits { cpu_seconds: 10, mebibytes: 400 };
 
@@ -119,15 +119,39 @@ fn nested(open: &str, close: &str) -> String {
 }
 
 fn numbered(line: impl Fn(usize) -> String) -> String {
+    numbered_up_to(60_000, line)
+}
+
+fn numbered_up_to(bytes: usize, line: impl Fn(usize) -> String) -> String {
     let mut all = String::new();
     for at in 1.. {
         let next = line(at);
-        if all.len() + next.len() > 60_000 {
+        if all.len() + next.len() > bytes {
             return all;
         }
         all.push_str(&next);
     }
     all
+}
+
+/// As many short names as fit into so many bytes: `a`, `b`, and from there on `_` with what base 36 has for each number.
+fn names(bytes: usize, between: &str) -> String {
+    let digit = |at: usize| char::from(b"0123456789abcdefghijklmnopqrstuvwxyz"[at % 36]);
+    let name = |at: usize| match at {
+        1 => "a".to_owned(),
+        2..=1_000 => format!("_{}{}", digit(at), digit(at / 36)),
+        _ => format!("_{}{}{}", digit(at), digit(at / 36), digit(at / 1_296)),
+    };
+    let all = numbered_up_to(bytes, |at| format!("{}{between}", name(at)));
+    all.trim_end_matches(between).to_owned()
+}
+
+/// Constants, each of which is ten times as long as the one before it.
+fn doubled() -> String {
+    (b'b'..b'j').fold(String::new(), |constants, at| {
+        let before = char::from(at - 1).to_string();
+        format!("{constants}const {}={};", char::from(at), [before.as_str(); 10].join("+"))
+    })
 }
 
 /// Sources of up to 64 KiB that take long to compile to JavaScript.
@@ -158,6 +182,50 @@ fn sources_to_compile() -> Vec<(&'static str, String)> {
             ),
         ),
         ("enums opened again", again("enum E { A = B }")),
+        ("members of an enum opened again", format!("enum A{{{}}}{}", names(32_000, ","), "enum A{a}".repeat(3_500))),
+        ("members of an enum beside others", format!("enum A{{{}}}{}", names(32_000, ","), "enum B{}".repeat(3_500))),
+        ("scopes of one name", format!("enum A{{x}}{}", format!("{}1;", "a=>".repeat(180)).repeat(110))),
+        ("classes of one name", format!("enum A{{x}}{}", "{class a{}}".repeat(5_000))),
+        (
+            "names such as a1 that are tried",
+            format!("enum A{{x}}a;{}{}", numbered_up_to(25_000, |at| format!("a{at};")), "a=>1;".repeat(6_000)),
+        ),
+        ("names in deep scopes", format!("enum A{{x}}{}[{}]", "()=>".repeat(190), names(60_000, ","))),
+        (
+            "names in deep namespaces",
+            format!("{}[{}]{}", "namespace A{".repeat(190), names(55_000, ","), "}".repeat(190)),
+        ),
+        ("a name of many namespaces", format!("namespace A{} {{ export let a = 1 }}", ".A".repeat(1_000))),
+        (
+            "variables hoisted out of blocks",
+            format!("enum A{{x}}{}var {}a{}", "{".repeat(120), "a,".repeat(20_000), "}".repeat(120)),
+        ),
+        ("a sum in an enum", format!("enum A{{x=[{}]{}}}", "1,".repeat(25_000), "+a".repeat(190))),
+        ("a sum in a constant", format!("enum A{{x}} const y=[{}]{};", "1,".repeat(25_000), "+a".repeat(190))),
+        (
+            "templates in an enum",
+            format!("enum A{{x={}[{}]{}}}", "`${".repeat(150), "1,".repeat(25_000), "}`".repeat(150)),
+        ),
+        (
+            "constants that double in an enum",
+            format!("enum A{{x=(()=>{{const a='{}';{}}})()}}", "x".repeat(1_000), doubled()),
+        ),
+        (
+            "constants that double beside a namespace",
+            format!("namespace A{{1}}const a='{}';{}", "x".repeat(1_000), doubled()),
+        ),
+        (
+            "calls of super",
+            format!(
+                "class A extends B{{constructor(public a){{{}}} x=[{}]}}",
+                "super();".repeat(3_500),
+                "1,".repeat(15_000)
+            ),
+        ),
+        (
+            "values beside wide characters",
+            format!("enum E{{a=1}}/*{}*/{}", "é".repeat(15_000), "f(E.a);".repeat(4_500)),
+        ),
         (
             "export lists of types",
             format!("{}export {{ {} execute }}", "type T = 1;".repeat(3_000), "T, ".repeat(8_000)),
@@ -241,6 +309,35 @@ fn sources() -> Vec<(&'static str, String)> {
         ("backslashes", again("\\")),
         ("open strings", again("\"\n")),
         ("var", again("var a;")),
+        (
+            "functions in blocks",
+            format!("{}{}{}", "{class b{}".repeat(388), "function a(){}".repeat(4_000), "}".repeat(388)),
+        ),
+        ("names in blocks", format!("{}{}{}", "{".repeat(388), "a;".repeat(30_000), "}".repeat(388))),
+        (
+            "variables of a catch clause in blocks",
+            format!("{}try{{}}catch{{var {}a}}{}", "{".repeat(388), "a,".repeat(30_000), "}".repeat(388)),
+        ),
+        (
+            "catch clauses in one with many parameters",
+            format!(
+                "{}try{{}}catch({{{}}}){{{}}}{}",
+                "{".repeat(100),
+                names(30_000, ","),
+                "try{}catch{}".repeat(2_700),
+                "}".repeat(100)
+            ),
+        ),
+        (
+            "catch clauses in one with many variables",
+            format!(
+                "{}try{{}}catch{{var {};{}}}{}",
+                "{".repeat(100),
+                names(30_000, ","),
+                "try{}catch{}".repeat(2_600),
+                "}".repeat(100)
+            ),
+        ),
     ]
 }
 
@@ -480,28 +577,37 @@ fn what_is_said_of_tasks_and_searched_for_is_read_within_a_limit_of_cpu_time_and
         .map(|at| json!({ "name": format!("n{at}"), "arguments": { format!("k{}", at % 100): at } }))
         .collect();
     let mut lines = String::new();
-    for at in 0..2_000 {
-        writeln!(lines, r#"{{"id":{at},"op":"reflect","task":"{}","result":"ok"}}"#, "convert ".repeat(50)).unwrap();
+    for at in 0..150 {
+        let asked = json!({
+            "id": at, "op": "reflect", "task_description": "convert ".repeat(50), "last_tool_result": "ok",
+        });
+        writeln!(lines, "{asked}").unwrap();
     }
-    let task = |words: &str| words.repeat(1_000_000 / words.len());
-    let reflect = |name, task: String| {
-        let asked = json!({ "task_description": task, "last_tool_result": "ok", "history": history });
-        Case::new(name, &["reflect", "-"], asked.to_string(), CALL)
+    let text = |words: &str| words.repeat(1_000_000 / words.len());
+    let reflect = |name, task: String, result: String| {
+        let asked = json!({
+            "id": 1, "op": "reflect", "task_description": task, "last_tool_result": result, "history": history,
+        });
+        Case::new(name, &["batch"], format!("{asked}\n"), CALL).ends(&[0], "\"id\":1,\"outcome\":\"reflected\"")
     };
     let made = Case::new("a store", &["create", "-"], draft(&json!({})), CALL).ends(&[0], "");
     let lines_of_text = |line: &dyn Fn(usize) -> String| Value::from((0..20_000).map(line).collect::<Vec<_>>());
-    let reflect_on =
-        |name, history: Value| Case::new(name, &["reflect", "go on", "--history", "-"], history.to_string(), CALL);
+    let reflect_on = |name, history: Value| {
+        Case::new(name, &["reflect", "go on", "--history", "-"], history.to_string(), CALL)
+            .ends(&[0], "# Tool reflection")
+    };
     let cases = vec![
         made,
         reflect_on("a history of operations", json!(history)),
         reflect_on("a history of lines", lines_of_text(&|at| format!("{}{at}", "a b c d e f g h ".repeat(3)))),
         reflect_on("a history of words", lines_of_text(&|at| format!("w{} {}", at % 7, "変換 の ".repeat(20)))),
-        reflect("a long task", task("convert the files ")),
-        reflect("a long word", "変換".repeat(300_000)),
-        reflect("marks", task("\u{301}")),
-        Case::new("many reflections", &["batch"], lines, CALL).ends(&[0], ""),
-        Case::new("a deep request", &["batch"], format!("{}\n", "[".repeat(1_000_000)), CALL).ends(&[0], ""),
+        reflect("a long task", text("convert the files "), "ok".to_owned()),
+        reflect("a long word", "変換".repeat(300_000), "ok".to_owned()),
+        reflect("marks", text("\u{301}"), "ok".to_owned()),
+        reflect("a long result", "go on".to_owned(), text("no such file: 変換.csv ")),
+        Case::new("many reflections", &["batch"], lines, CALL).ends(&[0], "\"id\":149,\"outcome\":\"reflected\""),
+        Case::new("a deep request", &["batch"], format!("{}\n", "[".repeat(1_000_000)), CALL)
+            .ends(&[0], "request-invalid"),
         Case::new("a long search", &["search", &"a b ".repeat(25_000)], "", CALL),
     ];
     all(cases, dir.path());

@@ -23,10 +23,11 @@ use swc_ecma_transforms_base::resolver;
 use swc_ecma_transforms_typescript::typescript::{Config as TypeScript, typescript};
 use swc_ecma_visit::{Visit, VisitMut, VisitMutWith, VisitWith};
 
+use crate::budget;
 use crate::error::Problem;
 use crate::names::bare;
 use crate::namespaces;
-use crate::parse::{Read, problem, read, syntax_of_typescript};
+use crate::parse::{Read, problem, range, read, syntax_of_typescript};
 use crate::position::Lines;
 
 /// The longest text that compiling may give, in bytes.
@@ -54,6 +55,8 @@ impl Compiled {
 pub(crate) fn compile(source: &str) -> Result<Compiled, Vec<Problem>> {
     let whole = |message: String| vec![problem(&Lines::of(source), (0, 0), message)];
     let mut tree = read(source, syntax_of_typescript())?;
+    budget::check(source, &tree.program)
+        .map_err(|(message, span)| vec![problem(&Lines::of(source), range(span), message)])?;
     // The passes are not ours, and some panic on trees that TypeScript refuses.
     let passed = catch_unwind(AssertUnwindSafe(|| {
         let helpers = Helpers::new(false);

@@ -18,22 +18,23 @@ const OTHER: u64 = 24;
 /// How often the source is gone through: names may be used above the place where they get their values.
 const PASSES: usize = 3;
 
-/// Whether compiling makes more of a source than may be.
+/// Whether compiling makes more of a source than may be. It works constants out also where there is no `enum`.
 pub(crate) fn is_too_long(program: &Program) -> bool {
     let mut lengths = Lengths::default();
     for _ in 0..PASSES {
         lengths.all = 0;
         program.visit_with(&mut lengths);
     }
-    lengths.has_enum && (lengths.longest > LONGEST || lengths.all > ALL)
+    lengths.longest > LONGEST || lengths.all > ALL
 }
 
 #[derive(Default)]
 struct Lengths {
     known: FxHashMap<Atom, u64>,
+    /// The longest of them.
+    longest_known: u64,
     longest: u64,
     all: u64,
-    has_enum: bool,
 }
 
 impl Lengths {
@@ -44,6 +45,7 @@ impl Lengths {
         if let Some(name) = name {
             let known = self.known.entry(name).or_insert(0);
             *known = length.max(*known);
+            self.longest_known = self.longest_known.max(length);
         }
     }
 
@@ -63,7 +65,7 @@ impl Lengths {
                 MemberProp::Ident(name) => named(&name.sym),
                 MemberProp::Computed(computed) => match &*computed.expr {
                     Expr::Lit(Lit::Str(name)) => name.value.as_str().map_or(OTHER, |name| named(&Atom::from(name))),
-                    _ => self.known.values().copied().max().unwrap_or(OTHER),
+                    _ => self.longest_known.max(OTHER),
                 },
                 MemberProp::PrivateName(_) => OTHER,
             },
@@ -80,7 +82,6 @@ impl Lengths {
 
 impl Visit for Lengths {
     fn visit_ts_enum_decl(&mut self, declaration: &TsEnumDecl) {
-        self.has_enum = true;
         for member in &declaration.members {
             let name = match &member.id {
                 swc_ecma_ast::TsEnumMemberId::Ident(name) => Some(name.sym.clone()),
@@ -88,6 +89,8 @@ impl Visit for Lengths {
             };
             self.note(name, member.init.as_deref());
         }
+        // A function in a value declares variables, too.
+        declaration.visit_children_with(self);
     }
 
     fn visit_var_decl(&mut self, declaration: &VarDecl) {
@@ -99,5 +102,29 @@ impl Visit for Lengths {
             }
         }
         declaration.visit_children_with(self);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolcell_tool::Language;
+
+    use crate::translate;
+
+    #[test]
+    fn constants_that_double_are_refused_in_an_enum_and_where_there_is_none() {
+        let constants = (b'b'..b'j').fold(format!("const a = '{}';", "x".repeat(1_000)), |constants, at| {
+            let before = char::from(at - 1).to_string();
+            format!("{constants} const {} = {};", char::from(at), [before.as_str(); 10].join(" + "))
+        });
+        for source in [
+            format!("enum A {{ x = (() => {{ {constants} return 1 }})() }}"),
+            format!("namespace A {{ 1 }} {constants}"),
+            format!("class A {{ constructor(public x) {{}} }} {constants}"),
+        ] {
+            let refused = translate(&source, Language::TypeScript).unwrap_err();
+            assert!(refused.to_string().starts_with("texts of an `enum` or a `const`"), "{refused}");
+        }
+        assert!(translate(&constants, Language::TypeScript).is_ok(), "nothing is compiled");
     }
 }

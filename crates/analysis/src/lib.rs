@@ -7,6 +7,7 @@
 //! Invariants: rules look at the tree, with names resolved and constants folded, never at the text; no type of the
 //! parser is in a signature; no source, however hostile, ends the process. Isolation never leans on any of this.
 
+mod budget;
 mod capability;
 mod compile;
 mod decorators;

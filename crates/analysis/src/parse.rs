@@ -15,6 +15,7 @@ use toolcell_tool::Language;
 
 use crate::error::{Problem, Rejection};
 use crate::imports::{Blank, Imports};
+use crate::nesting::TooLong;
 use crate::position::{Lines, cut};
 use crate::scan;
 use crate::{exports, namespaces, nesting};
@@ -115,11 +116,10 @@ pub(crate) fn parse(source: &str, language: Language) -> Result<Parsed, Rejectio
         }
         match read(source, *syntax) {
             Ok(Read { mut program, comments, .. }) => {
-                let Some(depth) = nesting::depth(&program) else {
-                    let message =
-                        "nests classes in decorators, or in the `extends` of classes, deeper than any tool does";
-                    return Err(Rejection::TooDeep(vec![problem(&Lines::of(source), (0, 0), message.to_owned())]));
-                };
+                let depth = nesting::depth(&program).map_err(|TooLong { message, at }| {
+                    let place = at.map_or((0, 0), range);
+                    Rejection::TooDeep(vec![problem(&Lines::of(source), place, message.to_owned())])
+                })?;
                 let typescript = syntax.typescript();
                 let exported_types = if typescript { exports::take_types(source, &mut program) } else { Vec::new() };
                 let imports = Imports::of(&program, typescript);
