@@ -470,6 +470,7 @@ fn a_declaration_is_measured_before_it_is_compiled() {
 }
 
 /// Schemas, each with the parameters that it takes longest for.
+#[expect(clippy::too_many_lines, reason = "it is a list")]
 fn worst() -> Vec<(&'static str, Value, Value)> {
     let text = "a".repeat(1 << 20);
     let many = |item: Value, bytes: usize| vec![item.clone(); bytes / (item.to_string().len() + 1)];
