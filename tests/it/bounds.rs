@@ -234,6 +234,7 @@ fn sources_to_compile() -> Vec<(&'static str, String)> {
 }
 
 /// Sources of up to 64 KiB that take long to parse or to judge.
+#[expect(clippy::too_many_lines, reason = "it is a list")]
 fn sources() -> Vec<(&'static str, String)> {
     vec![
         ("open tags", "<a>".repeat(12_000)),

@@ -23,7 +23,7 @@ fn forging() -> String {
     let mut source = String::from("const execute = ({ ms }) => { setTimeout(() => {}, ms) }\n");
     for pad in [" ", "x", "\u{2800}", "実", "\u{a0}x", "\u{3000}", "e\u{301}", "→", "\t"] {
         for count in [34, 68, 69, 70, 71, 72, 73] {
-            source.push_str(&format!("// {}{FORGED}\n", pad.repeat(count)));
+            source.extend(["// ", &pad.repeat(count), FORGED, "\n"]);
         }
     }
     source

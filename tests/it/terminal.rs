@@ -1,6 +1,7 @@
 //! A terminal of 80 columns and 24 rows, and what is on it.
 //!
 //! Invariant: what is on the screen is what a person sees: text is placed, wrapped and scrolled as a VT100 does it.
+#![expect(clippy::disallowed_types, reason = "a terminal is a file")]
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -116,7 +117,7 @@ impl Screen {
         if let Some(mut escape) = self.escape.take() {
             escape.push(char);
             let is_sequence = escape.starts_with('[');
-            if (is_sequence && escape.len() > 1 && ('@'..='~').contains(&char)) || !is_sequence {
+            if !is_sequence || escape.len() > 1 && ('@'..='~').contains(&char) {
                 self.obey(&escape);
             } else {
                 self.escape = Some(escape);
