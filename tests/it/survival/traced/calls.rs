@@ -47,6 +47,12 @@ pub(crate) enum Kind {
     Lock,
 }
 
+/// What a thread asks of the kernel: the number of the call, and its first arguments (`syscall(2)`).
+pub(crate) struct Asked {
+    number: i64,
+    arguments: [u64; 3],
+}
+
 /// What happens to a call in place of what it asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -60,6 +66,19 @@ pub(crate) enum Fault {
     Broken,
     /// Half of the bytes are written, and it says so.
     Short,
+}
+
+impl From<&user_regs_struct> for Asked {
+    fn from(regs: &user_regs_struct) -> Self {
+        Self { number: regs.orig_rax.cast_signed(), arguments: [regs.rdi, regs.rsi, regs.rdx] }
+    }
+}
+
+impl Asked {
+    /// A call that asks for everything that this one can be asked for.
+    fn any(number: i64) -> Self {
+        Self { number, arguments: [u64::MAX; 3] }
+    }
 }
 
 impl Fault {
@@ -76,20 +95,31 @@ impl Fault {
 }
 
 impl Kind {
+    /// Whether a call with this number can change something.
+    pub(crate) fn changes(number: i64) -> bool {
+        // No thread has this number: what it would open is not known.
+        Self::of(Pid::from_raw(0), &Asked::any(number)).is_some()
+    }
+
+    /// Whether a call with this number looks at something, or locks it.
+    pub(crate) fn looks(number: i64) -> bool {
+        Self::of_look(&Asked::any(number)).is_some()
+    }
+
     /// What a thread that stands before a call is about to change.
-    pub(crate) fn of(thread: Pid, regs: &user_regs_struct) -> Option<Self> {
+    pub(crate) fn of(thread: Pid, asked: &Asked) -> Option<Self> {
         let opened = |flags: u64| {
             let has = |flag: i32| flags & u64::from(flag.cast_unsigned()) != 0;
             let made = has(libc::O_CREAT).then_some(if has(libc::O_EXCL) { Self::Create } else { Self::Open });
             made.or_else(|| has(libc::O_TRUNC).then_some(Self::Alter))
         };
-        match regs.orig_rax.cast_signed() {
-            libc::SYS_write | libc::SYS_writev => match regs.rdi {
+        match asked.number {
+            libc::SYS_write | libc::SYS_writev => match asked.arguments[0] {
                 0 | 2 => None,
                 1 => Some(Self::Answer),
-                _ => Some(Self::Write(regs.rdx)),
+                _ => Some(Self::Write(asked.arguments[2])),
             },
-            libc::SYS_pwrite64 => Some(Self::Write(regs.rdx)),
+            libc::SYS_pwrite64 => Some(Self::Write(asked.arguments[2])),
             libc::SYS_pwritev
             | libc::SYS_pwritev2
             | libc::SYS_copy_file_range
@@ -97,9 +127,9 @@ impl Kind {
             | libc::SYS_fallocate => Some(Self::Write(1)),
             libc::SYS_fsync | libc::SYS_fdatasync => Some(Self::Sync),
             libc::SYS_syncfs | libc::SYS_sync => Some(Self::SyncAll),
-            libc::SYS_open => opened(regs.rsi),
-            libc::SYS_openat => opened(regs.rdx),
-            libc::SYS_openat2 => opened(word(thread, regs.rdx)?.cast_unsigned()),
+            libc::SYS_open => opened(asked.arguments[1]),
+            libc::SYS_openat => opened(asked.arguments[2]),
+            libc::SYS_openat2 => opened(word(thread, asked.arguments[2]).map_or(u64::MAX, c_long::cast_unsigned)),
             libc::SYS_creat => Some(Self::Open),
             libc::SYS_mkdir | libc::SYS_mkdirat => Some(Self::Folder),
             libc::SYS_rename | libc::SYS_renameat | libc::SYS_renameat2 => Some(Self::Rename),
@@ -120,8 +150,8 @@ impl Kind {
 
 impl Kind {
     /// What a thread that stands before a call is about to look at, or to lock.
-    pub(crate) fn of_look(regs: &user_regs_struct) -> Option<Self> {
-        match regs.orig_rax.cast_signed() {
+    pub(crate) fn of_look(asked: &Asked) -> Option<Self> {
+        match asked.number {
             libc::SYS_open
             | libc::SYS_openat
             | libc::SYS_openat2
@@ -142,9 +172,9 @@ impl Kind {
 
 impl Call {
     /// The call that a thread stands before, with the file that it is about.
-    pub(crate) fn new(kind: Kind, thread: Pid, regs: &user_regs_struct) -> Self {
+    pub(crate) fn new(kind: Kind, thread: Pid, asked: &Asked) -> Self {
         let opened = |number: u64| std::fs::read_link(format!("/proc/{thread}/fd/{number}")).unwrap_or_default();
-        let file = match regs.orig_rax.cast_signed() {
+        let file = match asked.number {
             libc::SYS_open
             | libc::SYS_creat
             | libc::SYS_mkdir
@@ -154,7 +184,7 @@ impl Call {
             | libc::SYS_truncate
             | libc::SYS_stat
             | libc::SYS_lstat
-            | libc::SYS_chmod => text(thread, regs.rdi).into(),
+            | libc::SYS_chmod => text(thread, asked.arguments[0]).into(),
             libc::SYS_openat
             | libc::SYS_openat2
             | libc::SYS_mkdirat
@@ -165,8 +195,8 @@ impl Call {
             | libc::SYS_fchownat
             | libc::SYS_newfstatat
             | libc::SYS_statx
-            | libc::SYS_readlinkat => opened(regs.rdi).join(text(thread, regs.rsi)),
-            _ => opened(regs.rdi),
+            | libc::SYS_readlinkat => opened(asked.arguments[0]).join(text(thread, asked.arguments[1])),
+            _ => opened(asked.arguments[0]),
         };
         Self { kind, file }
     }

@@ -1,28 +1,30 @@
 //! A clerk in a process of its own, and a hand between it and the kernel.
 //!
-//! The seam is the kernel itself: with `ptrace(2)` every call of every thread stops before it is made and after, so that
-//! the n-th that changes the disk can be let fail, or be the last. It is the same for SQLite, for the standard library and
-//! for whatever else the store is made of, and the store knows nothing of it.
+//! The seam is the kernel itself: with `ptrace(2)` each call of any thread that could change the disk stops before it is made, so
+//! that the n-th of them can be let fail, or be the last. It is the same for SQLite, for the standard library and for whatever else
+//! the store is made of, and the store knows nothing of it. A filter (`seccomp(2)`, `SECCOMP_RET_TRACE`) lets all other calls pass
+//! without a stop: they are most of them.
 //!
 //! Invariant: a run ends. A clerk that does not answer in time is killed, and the test fails.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write as _};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
 use clerk::{Answer, Keeping, Order};
 use nix::errno::Errno;
+use nix::libc;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::ptrace::{self, Options};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use super::calls::{Call, Fault, Kind};
+use super::calls::{Asked, Call, Fault, Kind};
 use crate::survival::process::{self, Told, Watchdog};
 
 /// A clerk who is about to work.
@@ -72,15 +74,12 @@ impl<'a> Session<'a> {
 
     /// Lets the clerk work.
     pub(crate) fn run(self) -> Run {
-        share_processor();
-        let mut child = process::clerk(self.folder, self.keeping).spawn().unwrap();
+        let mut child = traced(&process::clerk(self.folder, self.keeping), Kind::changes);
         let clerk = process::pid(&child);
-        seize(clerk);
-        // Until now it could only wait for its orders.
         let told = Told::new(&mut child, self.orders);
         let watchdog = Watchdog::of(clerk);
         let (fault, watch) = (self.fault, self.watch);
-        let mut tracer = Tracer { clerk, fault, watch, about: None, inside: BTreeMap::new(), points: 0, hit: None };
+        let mut tracer = Tracer { clerk, fault, watch, about: None, watched: BTreeMap::new(), points: 0, hit: None };
         let end = tracer.follow();
         watchdog.call_off();
         Run { answers: told.answers(), hit: tracer.hit, end }
@@ -102,18 +101,13 @@ pub(crate) struct Ran {
 /// look are among them.
 #[expect(clippy::zombie_processes, reason = "the tracer waits for it")]
 pub(crate) fn run(program: &Path, words: &[&str], fault: Fault, number: usize, about: &dyn Fn(&Call) -> bool) -> Ran {
-    share_processor();
-    // It waits for a line before it becomes the command, so that no call of that is missed.
-    let mut command = Command::new("sh");
-    command.args(["-c", "read _ && exec \"$0\" \"$@\" < /dev/null"]).arg(program).args(words);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = traced(Command::new(program).args(words), |number| Kind::changes(number) || Kind::looks(number));
     let clerk = process::pid(&child);
-    seize(clerk);
-    child.stdin.take().unwrap().write_all(b"\n").unwrap();
+    drop(child.stdin.take());
     let (out, errors) = (listen(child.stdout.take().unwrap()), listen(child.stderr.take().unwrap()));
     let watchdog = Watchdog::of(clerk);
-    let (fault, about, inside) = (Some((fault, number)), Some(about), BTreeMap::new());
-    let mut tracer = Tracer { clerk, fault, watch: None, about, inside, points: 0, hit: None };
+    let (fault, about) = (Some((fault, number)), Some(about));
+    let mut tracer = Tracer { clerk, fault, watch: None, about, watched: BTreeMap::new(), points: 0, hit: None };
     let end = tracer.follow();
     watchdog.call_off();
     Ran { said: [out, errors].map(|listening| listening.join().unwrap()), hit: tracer.hit, end }
@@ -147,10 +141,20 @@ fn listen(mut stream: impl Read + Send + 'static) -> JoinHandle<String> {
     })
 }
 
-fn seize(process: Pid) {
-    let options = Options::PTRACE_O_EXITKILL | Options::PTRACE_O_TRACESYSGOOD | Options::PTRACE_O_TRACECLONE;
-    ptrace::seize(process, options).unwrap_or_else(|error| panic!("this test needs ptrace: {error}"));
-    ptrace::interrupt(process).unwrap();
+/// Starts a program whose calls with these numbers stop for this thread, from its first one on.
+fn traced(program: &Command, stops: impl Fn(i64) -> bool) -> Child {
+    share_processor();
+    let numbers: Vec<String> = (0..1_000).filter(|number| stops(*number)).map(|number| number.to_string()).collect();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_traced"));
+    command.arg(numbers.join(",")).arg(program.get_program()).args(program.get_args());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let options = Options::PTRACE_O_EXITKILL
+        | Options::PTRACE_O_TRACESYSGOOD
+        | Options::PTRACE_O_TRACECLONE
+        | Options::PTRACE_O_TRACESECCOMP;
+    ptrace::seize(process::pid(&child), options).unwrap_or_else(|error| panic!("this test needs ptrace: {error}"));
+    child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    child
 }
 
 struct Tracer<'a> {
@@ -159,19 +163,11 @@ struct Tracer<'a> {
     watch: Option<&'a mut dyn FnMut(&Call)>,
     /// Which calls something may happen to, also of those that only look; all that change something, where nothing is said.
     about: Option<&'a dyn Fn(&Call) -> bool>,
-    /// The threads that are inside of a call, and what is to be done when they leave it.
-    inside: BTreeMap<Pid, Option<Leaving>>,
+    /// The calls that are being made, by their threads, and are shown once they have returned.
+    watched: BTreeMap<Pid, Call>,
     /// How many calls the fault could have happened to.
     points: usize,
     hit: Option<Call>,
-}
-
-/// What is to be done when a call has returned.
-enum Leaving {
-    /// Say that it failed.
-    Fail(Errno),
-    /// Let somebody look.
-    Watch(Call),
 }
 
 impl Tracer<'_> {
@@ -183,81 +179,74 @@ impl Tracer<'_> {
             let (thread, signal) = match waitpid(None, Some(flags)).unwrap() {
                 WaitStatus::Exited(pid, status) if pid == self.clerk => return End::Exited(status),
                 WaitStatus::Signaled(pid, signal, _) if pid == self.clerk => return End::Killed(signal),
+                WaitStatus::PtraceEvent(thread, _, libc::PTRACE_EVENT_SECCOMP) => {
+                    let entered = self.enter(thread);
+                    self.still_there(entered);
+                    (thread, None)
+                }
                 WaitStatus::PtraceSyscall(thread) => {
-                    // A thread that was killed meanwhile has nothing to be read.
-                    match self.call(thread) {
-                        Ok(()) | Err(Errno::ESRCH) => (thread, None),
-                        Err(error) => panic!("{error} in {:?}", self.hit),
-                    }
+                    self.leave(thread);
+                    (thread, None)
                 }
                 WaitStatus::PtraceEvent(thread, ..) => (thread, None),
                 WaitStatus::Stopped(thread, signal) => (thread, Some(signal)),
                 _ => continue,
             };
-            match ptrace::syscall(thread, signal) {
-                Ok(()) | Err(Errno::ESRCH) => {}
-                Err(error) => panic!("{error} in {:?}", self.hit),
-            }
+            let is_watched = self.watched.contains_key(&thread);
+            let resumed = if is_watched { ptrace::syscall(thread, signal) } else { ptrace::cont(thread, signal) };
+            self.still_there(resumed);
         }
     }
 
-    /// A thread stands before a call or after it.
-    fn call(&mut self, thread: Pid) -> nix::Result<()> {
-        match self.inside.remove(&thread) {
-            None => {
-                let leaving = self.enter(thread)?;
-                self.inside.insert(thread, leaving);
-            }
-            Some(Some(Leaving::Fail(error))) => {
-                let mut regs = ptrace::getregs(thread)?;
-                regs.rax = i64::from(-(error as i32)).cast_unsigned();
-                ptrace::setregs(thread, regs)?;
-            }
-            Some(Some(Leaving::Watch(call))) => {
-                if let Some(watch) = &mut self.watch {
-                    watch(&call);
-                }
-            }
-            Some(None) => {}
+    /// A thread that was killed meanwhile has nothing to be read or written.
+    fn still_there(&self, result: nix::Result<()>) {
+        match result {
+            Ok(()) | Err(Errno::ESRCH) => {}
+            Err(error) => panic!("{error} in {:?}", self.hit),
         }
-        Ok(())
     }
 
-    fn enter(&mut self, thread: Pid) -> nix::Result<Option<Leaving>> {
+    /// A thread stands after a call.
+    fn leave(&mut self, thread: Pid) {
+        if let (Some(call), Some(watch)) = (self.watched.remove(&thread), &mut self.watch) {
+            watch(&call);
+        }
+    }
+
+    /// A thread stands before a call.
+    fn enter(&mut self, thread: Pid) -> nix::Result<()> {
         let mut regs = ptrace::getregs(thread)?;
-        let kind = Kind::of(thread, &regs);
-        let kind = if self.about.is_some() { kind.or_else(|| Kind::of_look(&regs)) } else { kind };
-        let Some(kind) = kind else { return Ok(None) };
-        if self.about.is_some_and(|about| !about(&Call::new(kind, thread, &regs))) {
-            return Ok(None);
+        let asked = Asked::from(&regs);
+        let kind = Kind::of(thread, &asked);
+        let kind = if self.about.is_some() { kind.or_else(|| Kind::of_look(&asked)) } else { kind };
+        let Some(kind) = kind else { return Ok(()) };
+        if self.about.is_some_and(|about| !about(&Call::new(kind, thread, &asked))) {
+            return Ok(());
         }
         if let Some(watch) = &mut self.watch {
-            let call = Call::new(kind, thread, &regs);
+            let call = Call::new(kind, thread, &asked);
             if kind != Kind::Answer {
-                return Ok(Some(Leaving::Watch(call)));
+                self.watched.insert(thread, call);
+                return Ok(());
             }
             watch(&call);
         }
-        let Some(fault) = self.happening(kind) else { return Ok(None) };
-        self.hit.get_or_insert_with(|| Call::new(kind, thread, &regs));
+        let Some(fault) = self.happening(kind) else { return Ok(()) };
+        self.hit.get_or_insert_with(|| Call::new(kind, thread, &asked));
         let error = match fault {
-            Fault::Kill => {
-                kill(self.clerk, Signal::SIGKILL)?;
-                None
-            }
-            Fault::Fail(error) => Some(error),
-            Fault::Full => Some(Errno::ENOSPC),
-            Fault::Broken => Some(Errno::EIO),
+            Fault::Kill => return kill(self.clerk, Signal::SIGKILL),
+            Fault::Fail(error) => error,
+            Fault::Full => Errno::ENOSPC,
+            Fault::Broken => Errno::EIO,
             Fault::Short => {
                 regs.rdx /= 2;
-                ptrace::setregs(thread, regs)?;
-                return Ok(None);
+                return ptrace::setregs(thread, regs);
             }
         };
-        // There is no call with this number, so none is made.
+        // There is no call with this number, so none is made, and it returns what stands here.
         regs.orig_rax = u64::MAX;
-        ptrace::setregs(thread, regs)?;
-        Ok(error.map(Leaving::Fail))
+        regs.rax = i64::from(-(error as i32)).cast_unsigned();
+        ptrace::setregs(thread, regs)
     }
 
     /// What happens to the call that comes now.
