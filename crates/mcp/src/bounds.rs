@@ -14,9 +14,9 @@ pub(crate) const MESSAGE_LIMIT: usize = 4 << 20;
 /// The most values of a message, keys included: a list of 250,000 numbers, and what is around it.
 pub(crate) const MAX_VALUES: usize = 256_000;
 /// What a value takes in a tree, in bytes: itself, and the room that a list has for more.
-const OF_VALUE: usize = 96;
+const BYTES_PER_VALUE: usize = 96;
 /// What an object takes besides, in bytes: its table, and room for its first fields.
-const OF_OBJECT: usize = 512;
+const BYTES_PER_OBJECT: usize = 512;
 
 /// The number of values in a JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// Counts the values of a text in one pass. In a text that is no JSON those are counted that a parser reads before it notices.
+    /// Counts the values of a text in one pass. Invalid JSON is counted as well: no parser reads more values of it before it fails.
     pub(crate) fn count(text: &[u8]) -> Self {
         let mut values = Self { count: 0, objects: 0 };
         let mut bytes = text.iter();
@@ -60,11 +60,11 @@ impl Values {
 
     /// About what the tree of them takes, in bytes.
     pub(crate) const fn memory(self) -> usize {
-        self.count.saturating_mul(OF_VALUE).saturating_add(self.objects.saturating_mul(OF_OBJECT))
+        self.count.saturating_mul(BYTES_PER_VALUE).saturating_add(self.objects.saturating_mul(BYTES_PER_OBJECT))
     }
 }
 
-/// By how much a message is too large.
+/// The limit that a message exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(untagged)]
 pub(crate) enum Excess {
@@ -93,7 +93,7 @@ impl Excess {
         ErrorData::invalid_request(self.to_string(), Some(json!({"code": Self::CODE, "hint": self.hint()})))
     }
 
-    /// What a transport wrote of it into the parameters of a request.
+    /// Reads it from the parameters of the request that replaced the message.
     pub(crate) fn from_params(params: Option<&Value>) -> Option<Self> {
         Self::deserialize(params?).ok()
     }
@@ -115,7 +115,7 @@ mod tests {
         check(r#"{"a":1,"b":[{}]}"#, 6, 2);
         check(r#"["[,:{",",\",,\\",""]"#, 3, 0);
         check(r#"[0,"\\",{}]"#, 4, 1);
-        // A text that never ends is none.
+        // An unterminated string.
         check(r#"[0,"a,,,,"#, 2, 0);
         check(r#"[0,"a\"#, 2, 0);
     }

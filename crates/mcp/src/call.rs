@@ -32,7 +32,7 @@ use tracing::Instrument as _;
 use crate::answer::{self, Failure, done, failed};
 use crate::ask::{self, Asker, Asking, Meanwhile, Open, Way};
 use crate::calls::UnderWay;
-use crate::handler::{is_remote, is_stateless, principal};
+use crate::handler::{entry, is_remote, is_stateless, principal};
 use crate::operation::{Operation, unknown};
 use crate::principal::Principal;
 use crate::published;
@@ -172,12 +172,16 @@ impl Call {
         act: fn(&Toolbox, &T, Lang) -> Result<CallToolResult, Failure>,
     ) -> CallToolResult {
         let lang = self.lang();
-        let done = self.in_turn(move |toolbox| {
+        let patience = Patience::of(&self.context, self.server.calls().stopping());
+        let done = self.tenant.verb(&patience, move |toolbox| {
             let done = read(toolbox, operation, arguments, lang).and_then(|request: T| act(toolbox, &request, lang));
             done.unwrap_or_else(failed)
         });
         match done.await {
-            Ok(result) => result,
+            Ok((result, turn)) => {
+                patience.keep(turn);
+                result
+            }
             Err(error) => self.not_begun(error, Some(operation), None).await,
         }
     }
@@ -233,6 +237,9 @@ impl Call {
     }
 
     async fn run(self, request: RunTool, mut continued: Continuation) -> Result<CallToolResponse, ErrorData> {
+        if let Some(entry) = entry(&self.context.extensions) {
+            entry.waits();
+        }
         if self.is_task(&request) {
             return Ok(self.into_task(request));
         }
@@ -446,13 +453,13 @@ impl Call {
         self.tenant.turn_away(operation, tool.map(str::to_owned), code, message).await;
     }
 
-    /// Does something with the toolbox when this principal has its turn.
+    /// Does a part of what is asked for when this principal has its turn, which ends with it.
     async fn in_turn<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Toolbox) -> T + Send + 'static,
     ) -> Result<T, NotBegun> {
         let patience = Patience::of(&self.context, self.server.calls().stopping());
-        self.tenant.verb(&patience, work).await
+        self.tenant.verb(&patience, work).await.map(|(done, _)| done)
     }
 }
 

@@ -22,7 +22,7 @@ use crate::bounds::{Excess, MESSAGE_LIMIT};
 use crate::operation::Operation;
 use crate::principal::Principal;
 use crate::server::{OpenFailure, Server};
-use crate::share::Turn;
+use crate::share::Entry;
 use crate::stdio::TOO_LONG;
 use crate::tenant::{NotBegun, Patience, Tenant};
 use crate::{prompt, published, resources};
@@ -111,7 +111,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let _turn = self.turn(&context).await?;
+        self.turn(&context).await?;
         Ok(resources::templates())
     }
 
@@ -134,7 +134,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let _turn = self.turn(&context).await?;
+        self.turn(&context).await?;
         let prompts = ListPromptsResult::with_all_items(prompt::list());
         Ok(prompts.with_ttl_ms(LIST_LASTS).with_cache_scope(CacheScope::Public))
     }
@@ -144,7 +144,7 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let _turn = self.turn(&context).await?;
+        self.turn(&context).await?;
         prompt::get(&request.name, request.arguments.as_ref()).map(Into::into)
     }
 
@@ -261,13 +261,15 @@ impl Server {
         if is_remote(&context.extensions) { self.redaction().error(error) } else { error }
     }
 
-    /// Waits for a turn of the principal, for what needs no toolbox.
-    async fn turn(&self, context: &RequestContext<RoleServer>) -> Result<Turn, ErrorData> {
+    /// Waits for the turn of a request that needs no toolbox, and keeps it until the answer is made.
+    async fn turn(&self, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
         let patience = Patience::of(context, self.calls().stopping());
-        self.tenant_of(context).await?.turn(&patience).await.map_err(NotBegun::to_error)
+        let turn = self.tenant_of(context).await?.turn(&patience).await.map_err(NotBegun::to_error)?;
+        patience.keep(turn);
+        Ok(())
     }
 
-    /// Does something with a toolbox when its principal has its turn.
+    /// Does all that a request asks for when its principal has its turn, and keeps the turn until the answer is made.
     async fn in_turn<T: Send + 'static>(
         &self,
         tenant: &Tenant,
@@ -275,7 +277,9 @@ impl Server {
         work: impl FnOnce(&Toolbox) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let patience = Patience::of(context, self.calls().stopping());
-        tenant.verb(&patience, work).await.map_err(NotBegun::to_error)
+        let (done, turn) = tenant.verb(&patience, work).await.map_err(NotBegun::to_error)?;
+        patience.keep(turn);
+        Ok(done)
     }
 }
 
@@ -292,6 +296,11 @@ fn tools(toolbox: &Toolbox, most: usize) -> Result<Vec<Tool>, ErrorData> {
 pub(crate) fn principal(extensions: &rmcp::model::Extensions) -> Principal {
     let parts = extensions.get::<hyper::http::request::Parts>();
     parts.and_then(|parts| parts.extensions.get::<Principal>()).cloned().unwrap_or_else(Principal::local)
+}
+
+/// What a request holds of the share of its principal, where it came over HTTP.
+pub(crate) fn entry(extensions: &rmcp::model::Extensions) -> Option<Entry> {
+    extensions.get::<hyper::http::request::Parts>()?.extensions.get::<Entry>().cloned()
 }
 
 /// Whether a request came over HTTP.

@@ -6,7 +6,7 @@
 //! Invariant: a request waits for requests of its own principal and of no other. A principal holds at most share + 2 blocking
 //! threads: its turns, and one that writes audit lines of requests that no verb gets to see.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -46,6 +46,70 @@ pub(crate) struct Turn {
     _turn: OwnedSemaphorePermit,
     _running: OwnedSemaphorePermit,
     _here: OwnedSemaphorePermit,
+}
+
+/// What a request over HTTP holds of its principal's share until its answer is made. A copy is of the same request.
+///
+/// Messages are read, dispatched and written on threads that all principals share. Without this, a flood of requests that need no
+/// more than that would queue there, and every other principal behind it. With it they queue at their own principal's entries.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry(Arc<Mutex<Held>>);
+
+/// What is held, in the order in which a request passes through it.
+#[derive(Debug)]
+enum Held {
+    /// A place among the requests that are read and dispatched.
+    #[expect(dead_code, reason = "held until it is dropped")]
+    Place(OwnedSemaphorePermit),
+    /// Nothing, because the request waits for something.
+    Waiting,
+    /// The turn in which the answer was worked out.
+    #[expect(dead_code, reason = "held until it is dropped")]
+    Turn(Turn),
+    /// Nothing, because the answer is made.
+    Answered,
+}
+
+/// A request whose answer is being made. When this is dropped, its entry holds nothing any more.
+#[derive(Debug)]
+pub(crate) struct Admitted(Entry);
+
+impl Admitted {
+    pub(crate) fn new(place: OwnedSemaphorePermit) -> Self {
+        Self(Entry(Arc::new(Mutex::new(Held::Place(place)))))
+    }
+
+    pub(crate) const fn entry(&self) -> &Entry {
+        &self.0
+    }
+}
+
+impl Drop for Admitted {
+    fn drop(&mut self) {
+        *self.0.held() = Held::Answered;
+    }
+}
+
+impl Entry {
+    /// The request waits from now on, and others of its principal may be dispatched meanwhile.
+    pub(crate) fn waits(&self) {
+        let mut held = self.held();
+        if matches!(*held, Held::Place(_)) {
+            *held = Held::Waiting;
+        }
+    }
+
+    /// Keeps a turn until the answer is made. A request may take no further turn after this one, for which it would wait for itself.
+    pub(crate) fn keep(&self, turn: Turn) {
+        let mut held = self.held();
+        if !matches!(*held, Held::Answered) {
+            *held = Held::Turn(turn);
+        }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A queue of a principal is full.
@@ -158,6 +222,25 @@ mod tests {
             served.push(poll(waiting[at].as_mut()).unwrap().unwrap());
             assert!(waiting[at + 1..].iter_mut().all(|turn| poll(turn.as_mut()).is_none()));
         }
+    }
+
+    #[tokio::test]
+    async fn a_request_that_waits_gives_its_place_up_and_keeps_its_turn_until_it_is_answered() {
+        let places = Arc::new(Semaphore::new(1));
+        let share = Share::new(1, 8);
+        let admitted = Admitted::new(Arc::clone(&places).try_acquire_owned().unwrap());
+        let entry = admitted.entry().clone();
+        assert_eq!(places.available_permits(), 0);
+        entry.waits();
+        assert_eq!(places.available_permits(), 1);
+        entry.keep(share.turn(Kind::Verb).await.unwrap());
+        entry.waits();
+        assert!(poll(pin!(share.turn(Kind::Verb))).is_none());
+        drop(admitted);
+        let turn = poll(pin!(share.turn(Kind::Verb))).unwrap().unwrap();
+        // Nothing is kept for an answer that is made.
+        entry.keep(turn);
+        assert!(poll(pin!(share.turn(Kind::Verb))).is_some());
     }
 
     #[tokio::test]

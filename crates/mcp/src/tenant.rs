@@ -13,10 +13,11 @@ use tokio_util::sync::CancellationToken;
 use toolcell::Toolbox;
 
 use crate::changes::Changes;
+use crate::handler::entry;
 use crate::principal::Principal;
 use crate::seal::Seal;
 use crate::server::Settings;
-use crate::share::{Full, Kind, Share, Turn};
+use crate::share::{Entry, Full, Kind, Share, Turn};
 use crate::task::Tasks;
 
 pub(crate) struct Tenant {
@@ -35,6 +36,8 @@ pub(crate) struct Patience {
     pub(crate) request: CancellationToken,
     /// Cancelled where the server stops.
     pub(crate) stopping: CancellationToken,
+    /// What the request holds meanwhile, where it came over HTTP.
+    pub(crate) entry: Option<Entry>,
 }
 
 /// Why a verb was not begun.
@@ -87,8 +90,8 @@ impl Tenant {
         if self.principal.is_local() { "mcp".to_owned() } else { format!("mcp {}", self.principal) }
     }
 
-    /// Does a verb that is no run on a blocking thread, when its turn has come. The turn ends with the work, also where
-    /// nobody waits for it any more.
+    /// Does a verb that is no run on a blocking thread, when its turn has come, and gives the turn as well. It does not end before
+    /// the work, even where the request is given up.
     ///
     /// # Errors
     /// `busy`, `cancelled`
@@ -96,12 +99,9 @@ impl Tenant {
         &self,
         patience: &Patience,
         work: impl FnOnce(&Toolbox) -> T + Send + 'static,
-    ) -> Result<T, NotBegun> {
+    ) -> Result<(T, Turn), NotBegun> {
         let turn = self.turn(patience).await?;
-        let work = move |toolbox: &Toolbox| {
-            let _turn = turn;
-            work(toolbox)
-        };
+        let work = move |toolbox: &Toolbox| (work(toolbox), turn);
         Ok(self.toolbox.off_thread(work).await)
     }
 
@@ -110,6 +110,9 @@ impl Tenant {
     /// # Errors
     /// `busy`, `cancelled`
     pub(crate) async fn turn(&self, patience: &Patience) -> Result<Turn, NotBegun> {
+        if let Some(entry) = &patience.entry {
+            entry.waits();
+        }
         tokio::select! {
             biased;
             turn = self.share.turn(Kind::Verb) => Ok(turn?),
@@ -138,7 +141,14 @@ impl Tenant {
 
 impl Patience {
     pub(crate) fn of(context: &RequestContext<RoleServer>, stopping: &CancellationToken) -> Self {
-        Self { request: context.ct.clone(), stopping: stopping.clone() }
+        Self { request: context.ct.clone(), stopping: stopping.clone(), entry: entry(&context.extensions) }
+    }
+
+    /// Keeps a turn until the answer is made; see [`Entry::keep`].
+    pub(crate) fn keep(&self, turn: Turn) {
+        if let Some(entry) = &self.entry {
+            entry.keep(turn);
+        }
     }
 
     async fn ends(&self) {
@@ -165,7 +175,7 @@ mod tests {
         let settings = Settings { share: Some(NonZeroUsize::MIN), ..Settings::default() };
         let [alice, bob] = ["alice", "bob"]
             .map(|name| Arc::new(Tenant::new(Principal::parse(name).unwrap(), Arc::clone(&toolbox), &settings)));
-        let patience = Patience { request: CancellationToken::new(), stopping: CancellationToken::new() };
+        let patience = Patience { request: CancellationToken::new(), stopping: CancellationToken::new(), entry: None };
         let order = Arc::new(Mutex::new(Vec::new()));
         let (release, held) = channel::<()>();
         let (began, begins) = tokio::sync::oneshot::channel();
@@ -177,7 +187,7 @@ mod tests {
                     act();
                     order.lock().unwrap_or_else(PoisonError::into_inner).push(name.to_string());
                 });
-                done.await.unwrap();
+                drop(done.await.unwrap());
             })
         };
         let first = work(
@@ -204,7 +214,7 @@ mod tests {
         let toolbox = Arc::new(Toolbox::new(&SandboxConfig::default()).unwrap());
         let settings = Settings { share: Some(NonZeroUsize::MIN), waiting: 1, ..Settings::default() };
         let tenant = Tenant::new(Principal::local(), toolbox, &settings);
-        let patience = Patience { request: CancellationToken::new(), stopping: CancellationToken::new() };
+        let patience = Patience { request: CancellationToken::new(), stopping: CancellationToken::new(), entry: None };
         let turn = tenant.turn(&patience).await.unwrap();
         patience.request.cancel();
         let error = tenant.verb(&patience, |_| ()).await.unwrap_err();

@@ -10,6 +10,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
@@ -38,6 +39,7 @@ use super::wire::Activity;
 use super::{HttpConfig, Probes};
 use crate::calls::Calls;
 use crate::malformed::malformed;
+use crate::share::Admitted;
 
 /// Where the protocol is spoken.
 pub(super) const ENDPOINT: &str = "/mcp";
@@ -48,6 +50,10 @@ const WHERE: &str =
 const READING: &str = "GET, HEAD";
 /// The first revision of the protocol without sessions, whose headers say what the body asks for.
 const STATELESS: &str = "2026-07-28";
+
+/// The longest time that a request holds a place among those of its principal that are dispatched. The operations give theirs up as soon
+/// as they wait for a turn.
+const DISPATCHED: Duration = Duration::from_millis(10);
 
 type Body = BoxBody<Bytes, Infallible>;
 
@@ -201,6 +207,9 @@ impl<H: ServerHandler + Clone> Front<H> {
         let (mut parts, body) = request.into_parts();
         let whole = self.reading.read(body, principal).await?;
         held.exchange.is_read();
+        let has_session = parts.headers.contains_key("mcp-session-id");
+        // In a session, requests wait for each other's answers: what asks a person something ends when the client says so.
+        let admitted = if has_session || listens(&parts.headers) { None } else { member.admit().await };
         let values = first_alone(member.gate(), async { self.reading.values(&whole.bytes, principal) }).await?;
         if parts.method == Method::POST && !listens(&parts.headers) {
             let limit = self.places.total();
@@ -211,11 +220,14 @@ impl<H: ServerHandler + Clone> Front<H> {
         // What goes on from here may be printed.
         parts.headers.remove(AUTHORIZATION);
         parts.extensions.insert(principal.clone());
-        let (bytes, has_session) = (whole.bytes.clone(), parts.headers.contains_key("mcp-session-id"));
+        if let Some(admitted) = &admitted {
+            parts.extensions.insert(admitted.entry().clone());
+        }
+        let bytes = whole.bytes.clone();
         let request = Request::from_parts(parts, Full::new(whole.bytes));
         let caller = Caller { principal: principal.clone(), bytes: bytes.len() };
         let handled = CALLER.scope(caller, self.protocol.handle(request));
-        let response = first_alone(member.gate(), handled).await;
+        let response = dispatched(admitted.as_ref(), first_alone(member.gate(), handled)).await;
         let response = if is_stream(response.headers()) { gathered(response).await } else { response };
         if response.body().size_hint().exact().is_none() {
             // What was asked for may wait for its turn as long as the stream goes on.
@@ -240,6 +252,19 @@ impl<H: ServerHandler + Clone> Front<H> {
             Refusal::Protocol { status: StatusCode::NOT_FOUND, .. } => Refusal::Session,
             other => other,
         })
+    }
+}
+
+/// Waits for the answer of a request. One that takes longer waits for something, and gives its place up.
+async fn dispatched<F: Future>(admitted: Option<&Admitted>, handled: F) -> F::Output {
+    let Some(admitted) = admitted else { return handled.await };
+    let mut handled = pin!(handled);
+    match tokio::time::timeout(DISPATCHED, &mut handled).await {
+        Ok(response) => response,
+        Err(_) => {
+            admitted.entry().waits();
+            handled.await
+        }
     }
 }
 

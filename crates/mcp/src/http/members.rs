@@ -5,7 +5,7 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use governor::clock::{Clock as _, DefaultClock};
@@ -19,6 +19,7 @@ use super::HttpConfig;
 use super::bearers::{Bearer, MetricsToken};
 use super::refusal::{Challenge, Refusal};
 use crate::principal::Principal;
+use crate::share::Admitted;
 
 /// How many wrong tokens an address may show in a minute before it is told to wait.
 const ATTEMPTS: NonZeroU32 = NonZeroU32::MIN.saturating_add(29);
@@ -28,6 +29,10 @@ const ADDRESSES: usize = 4096;
 const OTHERS: NonZeroU32 = NonZeroU32::new(600).unwrap();
 /// How often addresses are forgotten that may try again anyway, at most: each is looked at for that.
 const FORGETTING: Duration = Duration::from_secs(1);
+
+/// How many requests of a principal are dispatched at once, until each waits for something or its answer is made: two for each thread
+/// that messages are read on.
+const ENTRIES: usize = 4;
 
 /// Who may come in.
 pub(super) struct Members {
@@ -48,6 +53,7 @@ pub(super) struct Member {
     principal: Principal,
     pace: Option<DefaultDirectRateLimiter>,
     gate: Semaphore,
+    entries: Arc<Semaphore>,
 }
 
 impl Members {
@@ -58,6 +64,7 @@ impl Members {
             pace: pace(bearer.share().requests_per_minute.or(config.rate)),
             bearer: Some(bearer.clone()),
             gate: Semaphore::new(1),
+            entries: Arc::new(Semaphore::new(ENTRIES)),
         };
         let known: Vec<_> = config.bearers.all().iter().map(member).collect();
         let everybody = known.is_empty().then(|| Member {
@@ -66,6 +73,7 @@ impl Members {
             pace: pace(config.rate),
             // Who is alone waits for nobody.
             gate: Semaphore::new(Semaphore::MAX_PERMITS),
+            entries: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
         });
         Self {
             known,
@@ -166,6 +174,11 @@ impl Members {
 impl Member {
     pub(super) const fn principal(&self) -> &Principal {
         &self.principal
+    }
+
+    /// Waits until one of its requests may be dispatched; none where it may not any more.
+    pub(super) async fn admit(&self) -> Option<Admitted> {
+        Arc::clone(&self.entries).acquire_owned().await.ok().map(Admitted::new)
     }
 
     /// Whoever holds it parses a body.
