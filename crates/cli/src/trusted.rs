@@ -47,7 +47,7 @@ impl TrustedProgram {
     /// A file as it is now.
     pub(crate) fn now(path: &Path) -> std::io::Result<Self> {
         let mut hasher = blake3::Hasher::new();
-        hasher.update_reader(toolcell::gate::regular(path)?)?;
+        hasher.update_reader(toolcell::gate::open_regular_file(path)?)?;
         Ok(Self { hash: hasher.finalize().to_hex().to_string(), path: path.to_owned() })
     }
 }

@@ -33,7 +33,7 @@ pub use command::{GateCommand, StillTrusted, When};
 pub use end::{Ending, GateEnd};
 pub use failure::{Cause, GateFailure};
 pub use of_policy::Trust;
-pub use program::{ProgramFiles, regular};
+pub use program::{ProgramFiles, open_regular_file};
 pub use verdict::{Change, Decision, Revision, Says, Verdict};
 
 use apart::{Hanging, Terms};

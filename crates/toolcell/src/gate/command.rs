@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use super::apart::{Terms, spawn};
 use super::failure::{Cause, Fault, shown};
-use super::program::{ProgramFiles, environment};
+use super::program::{ProgramFiles, environment, resolved};
 
 /// The longest answer, in bytes.
 const ANSWER_LIMIT: usize = 1 << 20;
@@ -159,8 +159,11 @@ struct Running {
 
 impl Running {
     fn start(program: &Program, token: &Arc<()>, input: Vec<u8>) -> Result<Self, Cause> {
-        let mut command = Command::new(&program.path);
-        command.args(&program.command[1..]).process_group(0);
+        // A name is looked up here. Where the environment is not the one of this process, the standard library would look it up in a
+        // copy of this process (`fork`), and copying the page tables of a sandbox takes milliseconds.
+        let found = resolved(&program.command[0], &program.folder);
+        let mut command = Command::new(found.as_deref().unwrap_or(&program.path));
+        command.arg0(&program.path).args(&program.command[1..]).process_group(0);
         command.env_clear().envs(environment(&program.env));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().map_err(|error| {

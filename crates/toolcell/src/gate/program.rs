@@ -14,15 +14,12 @@ use rustix::fs::OFlags;
 /// The environment variables that every program gets, and the beginning of the names of further ones.
 const PASSED: [&str; 6] = ["PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR"];
 const PASSED_PREFIX: &str = "LC_";
-/// The variables that hold secrets of ours, and the beginning of the names of those that hold secrets of tools.
-const SECRET: [&str; 4] = ["TOOLCELL_MCP_TOKEN", "TOOLCELL_METRICS_TOKEN", "TOOLCELL_TOKEN", "TOOLCELL_KEY_PASSWORD"];
-const SECRET_PREFIX: &str = "TOOLCELL_SECRET_";
-/// The beginning of the names of our variables, and what is in the names of those that hold a secret, also those that are still to come.
+/// The prefix of Toolcell's own variables, and the words that mark one as a secret.
 const OWN_PREFIX: &str = "TOOLCELL_";
 const SECRET_WORDS: [&str; 3] = ["TOKEN", "PASSWORD", "SECRET"];
 /// The longest `#!` line that is read, in bytes, as in Linux (`BINPRM_BUF_SIZE`).
 const MAX_SHEBANG_BYTES: u64 = 256;
-/// How many interpreters of interpreters are followed, as in Linux.
+/// The maximum depth of `#!` interpreters, as in Linux.
 const MAX_INTERPRETERS: usize = 4;
 
 /// Why a program does not get a variable of this name.
@@ -30,9 +27,7 @@ pub(crate) fn refused_variable(name: &str) -> Option<&'static str> {
     if name.is_empty() || name.contains('=') || name.chars().any(char::is_control) {
         return Some("that is no name of an environment variable");
     }
-    let has_word = || SECRET_WORDS.iter().any(|word| name.contains(word));
-    let is_secret =
-        SECRET.contains(&name) || name.starts_with(SECRET_PREFIX) || (name.starts_with(OWN_PREFIX) && has_word());
+    let is_secret = name.starts_with(OWN_PREFIX) && SECRET_WORDS.iter().any(|word| name.contains(word));
     is_secret
         .then_some("it holds a secret of a tool, or a token, which no hook gets; give the hook a variable of its own")
 }
@@ -137,7 +132,7 @@ impl ProgramFiles {
 /// whole, and in words, as `env -S` splits it.
 fn interpreter(path: &Path) -> Option<Vec<String>> {
     let mut start = Vec::new();
-    regular(path).ok()?.take(MAX_SHEBANG_BYTES).read_to_end(&mut start).ok()?;
+    open_regular_file(path).ok()?.take(MAX_SHEBANG_BYTES).read_to_end(&mut start).ok()?;
     let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let line = String::from_utf8_lossy(line);
     let line = line.trim_matches([' ', '\t', '\r', '\0']);
@@ -159,7 +154,7 @@ fn named_in_env(word: &str) -> &str {
 ///
 /// # Errors
 /// The file cannot be opened, or is not regular.
-pub fn regular(path: &Path) -> std::io::Result<impl Read + use<>> {
+pub fn open_regular_file(path: &Path) -> std::io::Result<impl Read + use<>> {
     let flags = OFlags::NONBLOCK.union(OFlags::NOCTTY).bits();
     let flags = i32::try_from(flags).map_err(std::io::Error::other)?;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
@@ -176,7 +171,7 @@ pub(crate) fn search_path() -> Vec<PathBuf> {
 }
 
 /// The file that would be started.
-fn resolved(program: &str, folder: &Path) -> Option<PathBuf> {
+pub(super) fn resolved(program: &str, folder: &Path) -> Option<PathBuf> {
     let starts = |path: &PathBuf| {
         path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
     };
@@ -274,6 +269,10 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
         let script = write("fifo-script", &format!("#!{}\n", fifo.display()));
         assert_eq!(of(&[&script]), [script.clone(), fifo.clone()]);
-        assert!(regular(&fifo).is_err() && regular(home.path()).is_err() && regular(&script).is_ok());
+        assert!(
+            open_regular_file(&fifo).is_err()
+                && open_regular_file(home.path()).is_err()
+                && open_regular_file(&script).is_ok()
+        );
     }
 }
