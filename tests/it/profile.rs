@@ -196,6 +196,7 @@ fn the_deadline_and_a_token_end_what_is_profiled() {
 fn samples_are_further_apart_the_longer_a_run_lasts() {
     let source =
         "const execute = ({ turns }) => { let s = 0; for (let i = 0; i < turns; i++) s = (s * 31 + i) | 0; return s }";
+    // A sample stands for an amount of fuel, so a guest whose loop takes less fuel gives fewer.
     for (turns, samples) in
         [(0, 20..=100), (50, 100..=160), (500, 200..=300), (5_000, 700..=1_200), (500_000, 8_000..=16_000)]
     {

@@ -1,10 +1,10 @@
-//! How much work and memory the compiler of TypeScript takes for a source.
+//! Bounds the work and memory of the TypeScript compiler before it runs.
 //!
-//! Some of its passes take more than linear time: renaming goes through all variables of one name for each of them, and
-//! keeps for each scope all names in it; each part of an `enum` is looked for among the members of all; expressions are
-//! copied for each operator around them, and for each call of `super`. So the steps are added up before they are made.
+//! Some passes take more than linear time: hygiene compares all variables of one name with each other and keeps the names of each
+//! scope, each `enum` declaration is compared with the members of all `enum`s, and constants and field initializers are copied (for
+//! each operator, for each `super()` call). The steps are counted first.
 //!
-//! Invariant: each count is made in one visit of the tree and is no less than a fraction of what is done.
+//! Invariant: all counts are made in one visit of the tree, and each is at least a fixed fraction of the real work.
 
 use rustc_hash::FxHashMap;
 use swc_atoms::Atom;
@@ -19,40 +19,40 @@ use swc_ecma_ast::{
 use swc_ecma_visit::{Visit, VisitWith};
 
 /// The most names of all scopes together, with those of the scopes in them. The compiler keeps some 30 bytes for each.
-const NAMES: u64 = 500_000;
+const MAX_SCOPE_NAMES: u64 = 500_000;
 
 /// The most comparisons of a variable with others that have the same name.
-const RENAMES: u64 = 8_000_000;
+const MAX_RENAME_COMPARISONS: u64 = 8_000_000;
 
 /// What it takes to try a name such as `a1`, in comparisons.
-const TRY: u64 = 12;
+const COMPARISONS_PER_CANDIDATE: u64 = 12;
 
 /// The longest number at the end of a name that is tried, in digits: there are no more names than bytes in a source.
-const DIGITS: usize = 6;
+const MAX_SUFFIX_DIGITS: usize = 6;
 
 /// The most comparisons of parts of `enum`s with members of any.
-const MEMBERS: u64 = 10_000_000;
+const MAX_MEMBER_COMPARISONS: u64 = 10_000_000;
 
 /// What it takes to copy a member of the same `enum`, in comparisons.
-const COPY: u64 = 6;
+const COMPARISONS_PER_MEMBER_COPY: u64 = 6;
 
 /// The most nodes of the tree that are copied. Each has some hundred bytes.
-const COPIES: u64 = 250_000;
+const MAX_COPIED_NODES: u64 = 250_000;
 
 /// What gives a field its value, in nodes beside the value.
-const FIELD: u64 = 6;
+const NODES_PER_FIELD: u64 = 6;
 
-/// The most characters that are counted to find the columns of values which stand elsewhere.
-const COLUMNS: u64 = 50_000_000;
+/// The maximum number of characters that the source map walks to find the columns of values that the compiler moved.
+const MAX_COLUMN_STEPS: u64 = 50_000_000;
 
-/// What to write where nothing else helps.
-const INSTEAD: &str =
+/// The hint that ends each of these messages.
+const FALLBACK_HINT: &str =
     "or write plain objects in place of `enum`s, `namespace`s and parameter properties, so that nothing is compiled";
 
 /// What takes too long, what to write instead, and where.
 pub(crate) type Excess = (String, Span);
 
-/// Checks that compiling takes no longer than it may. Only for sources that are not deep.
+/// Checks that a source is within the limits of the compiler. The tree must not be deeper than the compiler takes.
 ///
 /// # Errors
 /// The first limit that is exceeded.
@@ -68,15 +68,15 @@ pub(crate) fn check(source: &str, program: &Program) -> Result<(), Excess> {
 /// The variables of one name.
 #[derive(Default)]
 struct Variables {
-    /// In how many scopes the name is declared.
+    /// The number of scopes that declare the name.
     scopes: u64,
-    /// The scope that it is declared in last.
+    /// The last scope that declared it.
     declared: u32,
-    /// When it was there last.
+    /// The clock at its last occurrence.
     seen: u32,
-    /// How often a member of it is read.
+    /// The number of reads of its members.
     reads: u64,
-    /// As an `enum`: in how many parts, and how many members.
+    /// The number of `enum` declarations with this name, and of their members.
     parts: u64,
     members: u64,
     span: Span,
@@ -114,8 +114,8 @@ struct Budget {
     parts: u64,
     members: u64,
     last_part: Span,
-    /// Values that the source map leads elsewhere for.
-    elsewhere: u64,
+    /// Values that the compiler moves away from their place in the source.
+    moved_values: u64,
     enum_values: u32,
     excess: Option<Excess>,
 }
@@ -148,11 +148,11 @@ impl Budget {
 
     fn add_names(&mut self, names: usize, span: Span) {
         self.names += names as u64;
-        if self.names > NAMES {
+        if self.names > MAX_SCOPE_NAMES {
             self.exceed(span, || {
                 format!(
-                    "has more than {NAMES} names in scopes within scopes, which takes too long to compile: nest \
-                     functions and blocks less, {INSTEAD}"
+                    "has more than {MAX_SCOPE_NAMES} names in scopes within scopes, which takes too long to compile: nest \
+                     functions and blocks less, {FALLBACK_HINT}"
                 )
             });
         }
@@ -165,7 +165,7 @@ impl Budget {
         let known = self.scopes.partition_point(|entered| *entered <= seen);
         self.add_names(self.scopes.len() - known, name.span);
         if self.enum_values > 0 {
-            self.elsewhere += 1;
+            self.moved_values += 1;
         }
     }
 
@@ -185,8 +185,8 @@ impl Budget {
     /// Notes that a part of the tree is copied so often.
     fn copy(&mut self, nodes: u64, times: u64, span: Span, message: &'static str) {
         self.copies = self.copies.saturating_add(nodes.saturating_mul(times));
-        if self.copies > COPIES {
-            self.exceed(span, || format!("{message}, {INSTEAD}"));
+        if self.copies > MAX_COPIED_NODES {
+            self.exceed(span, || format!("{message}, {FALLBACK_HINT}"));
         }
     }
 
@@ -195,7 +195,7 @@ impl Budget {
     fn renames(&self) -> Option<Excess> {
         let mut others: FxHashMap<&str, (u64, u64)> = FxHashMap::default();
         for (name, variables) in &self.variables {
-            let digits = name.bytes().rev().take(DIGITS).take_while(u8::is_ascii_digit).count();
+            let digits = name.bytes().rev().take(MAX_SUFFIX_DIGITS).take_while(u8::is_ascii_digit).count();
             for at in name.len() - digits..name.len() {
                 // Numbers are tried without zeros before them.
                 if at > 0 && !name[at..].starts_with('0') {
@@ -209,18 +209,18 @@ impl Budget {
         let mut worst: Option<(u64, &str, &Variables, u64)> = None;
         for (name, variables) in &self.variables {
             let (names, scopes) = others.get(&**name).copied().unwrap_or_default();
-            let steps = variables.scopes * (variables.scopes / 2 + scopes + TRY * names);
+            let steps = variables.scopes * (variables.scopes / 2 + scopes + COMPARISONS_PER_CANDIDATE * names);
             all = all.saturating_add(steps);
             if worst.is_none_or(|(most, ..)| most < steps) {
                 worst = Some((steps, name, variables, names));
             }
         }
-        let (_, name, Variables { scopes, span, .. }, names) = worst.filter(|_| all > RENAMES)?;
+        let (_, name, Variables { scopes, span, .. }, names) = worst.filter(|_| all > MAX_RENAME_COMPARISONS)?;
         let shown: String = name.chars().take(40).collect();
         let tried = if names > 0 { format!(", and has {names} names such as `{shown}1`") } else { String::new() };
         let message = format!(
             "declares `{shown}` in {scopes} scopes{tried}, which takes too long to compile: give variables names of \
-             their own, {INSTEAD}"
+             their own, {FALLBACK_HINT}"
         );
         Some((message, *span))
     }
@@ -228,9 +228,9 @@ impl Budget {
     /// Whether there are too many parts of `enum`s, each of which is compared with the members of all.
     fn members(&self) -> Option<Excess> {
         let own = self.variables.values().map(|one| one.parts * one.members).fold(0, u64::saturating_add);
-        let steps = (self.parts * self.members).saturating_add(COPY.saturating_mul(own));
+        let steps = (self.parts * self.members).saturating_add(COMPARISONS_PER_MEMBER_COPY.saturating_mul(own));
         let Self { parts, members, .. } = self;
-        (steps > MEMBERS).then(|| {
+        (steps > MAX_MEMBER_COMPARISONS).then(|| {
             let message = format!(
                 "has {parts} `enum` declarations with {members} members, which takes too long to compile: join the \
                  declarations, or write plain objects"
@@ -239,15 +239,15 @@ impl Budget {
         })
     }
 
-    /// Whether there are too many values that stand elsewhere, in a source with characters of several bytes.
+    /// Whether there are too many values that the compiler moves, in a source with characters of several bytes.
     fn columns(&self, source: &str) -> Option<Excess> {
         let reads = self.variables.values().filter(|one| one.parts > 0).map(|one| one.reads).sum::<u64>();
-        let values = reads + self.elsewhere;
+        let values = reads + self.moved_values;
         let wide = source.chars().filter(|character| !character.is_ascii()).count();
-        (values.saturating_mul(wide as u64) > COLUMNS).then(|| {
+        (values.saturating_mul(wide as u64) > MAX_COLUMN_STEPS).then(|| {
             let message = format!(
                 "reads members of `enum`s {values} times beside {wide} characters outside of ASCII, which takes too long \
-                 to compile: read them once and keep them in variables, {INSTEAD}"
+                 to compile: read them once and keep them in variables, {FALLBACK_HINT}"
             );
             (message, self.last_part)
         })
@@ -260,7 +260,7 @@ impl Budget {
         }
         let size = self.nodes - before;
         if let Some(fields) = self.classes.last_mut().filter(|_| !is_static && value.is_some()) {
-            fields.values += size + FIELD;
+            fields.values += size + NODES_PER_FIELD;
         }
     }
 }
@@ -388,7 +388,7 @@ impl Visit for Budget {
     fn visit_ts_param_prop(&mut self, property: &TsParamProp) {
         if let Some(fields) = self.classes.last_mut() {
             fields.has_parameters = true;
-            fields.values += FIELD;
+            fields.values += NODES_PER_FIELD;
         }
         property.visit_children_with(self);
     }
@@ -422,7 +422,7 @@ impl Visit for Budget {
             self.copy(values, supers, class.span, message);
             // A class around copies the copies as well.
             self.nodes = self.nodes.saturating_add(self.copies - before);
-            self.elsewhere += supers;
+            self.moved_values += supers;
         }
         if let Some(around) = self.classes.last_mut() {
             around.supers += supers;

@@ -162,6 +162,9 @@ mod tests {
             "@d let x = 1",
             "@d function f() {}",
             "function f() { /* { */ @d if (x) {} }",
+            "switch (x) { case 1: @d let y }",
+            "switch (x) { case ':': f(); @d let y }",
+            "switch (x) { default: @d interface X {} }",
             "namespace N { @d interface X {} }",
             "class A { @d [k: string]: any }",
             "class A<T> extends (B)<T> implements C /* { */ { @d [k: string]: any }",
@@ -172,7 +175,10 @@ mod tests {
             for head in ["", "const a = '@b' /* @c */; // @d\n"] {
                 let refused = translate(&format!("{head}{decorated}"), Language::TypeScript).unwrap_err();
                 assert_eq!(refused.code(), "syntax-unsupported", "{decorated}");
-                assert!(refused.to_string().starts_with("decorates what is no class"), "{decorated}: {refused}");
+                assert!(
+                    refused.to_string().starts_with("a decorator is only allowed on a class"),
+                    "{decorated}: {refused}"
+                );
             }
         }
         for decorated in [

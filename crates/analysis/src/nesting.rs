@@ -17,11 +17,11 @@ use swc_ecma_visit::{Visit, VisitWith};
 use crate::DEPTH;
 
 /// The most work that names are resolved with, in expressions.
-const WORK: u64 = 500_000;
+const MAX_WORK: u64 = 500_000;
 
 /// The most steps that names are resolved with: scopes that a name is looked for in, and blocks that a statement is
 /// looked at for.
-const STEPS: u64 = 8_000_000;
+const MAX_STEPS: u64 = 8_000_000;
 
 /// Resolving the names of a source takes too long.
 pub(crate) struct TooLong {
@@ -40,11 +40,11 @@ pub(crate) fn depth(program: &Program) -> Result<usize, TooLong> {
     depth.list(|depth| program.visit_with(depth));
     // The resolver looks twice at what the `extends` of a class expression, and a decorator, are made of; within each
     // other, that is twice for each.
-    if depth.work > WORK {
+    if depth.work > MAX_WORK {
         let message = "nests classes in decorators, or in the `extends` of classes, deeper than any tool does";
         return Err(TooLong { message, at: None });
     }
-    if depth.steps > STEPS && depth.most <= DEPTH {
+    if depth.steps > MAX_STEPS && depth.most <= DEPTH {
         let message = "has more names, functions and statements in blocks within blocks than any tool does: move \
                        them out of the blocks";
         return Err(TooLong { message, at: depth.crossed });
@@ -119,7 +119,7 @@ impl Depth {
         self.lists -= 1;
     }
 
-    /// Visits what nothing is hoisted out of, in a scope of its own.
+    /// Visits a node with a scope of its own that nothing is hoisted out of.
     fn function(&mut self, visit: impl FnOnce(&mut Self)) {
         let (lists, declares) = (std::mem::take(&mut self.lists), std::mem::take(&mut self.declares));
         let catches = std::mem::take(&mut self.catches);
@@ -128,8 +128,8 @@ impl Depth {
     }
 
     fn step(&mut self, steps: u64, span: Span) {
-        self.steps = self.steps.saturating_add(steps << self.doubled.min(20));
-        if self.steps > STEPS {
+        self.steps = self.steps.saturating_add(steps.saturating_mul(1 << self.doubled.min(20)));
+        if self.steps > MAX_STEPS {
             self.crossed.get_or_insert(span);
         }
     }

@@ -12,7 +12,8 @@ use swc_common::sync::Lrc;
 use swc_common::{SourceMap, Span, Spanned};
 use swc_ecma_ast::{
     BlockStmt, Class, ClassDecl, ClassMember, Decl, Decorator, ExportAll, Expr, FunctionBody, ImportDecl, JSXElement,
-    JSXFragment, Module, ModuleDecl, ModuleItem, NamedExport, Param, Stmt, TsModuleBlock, TsModuleRef, TsParamProp,
+    JSXFragment, Module, ModuleDecl, ModuleItem, NamedExport, Param, Stmt, SwitchCase, TsModuleBlock, TsModuleRef,
+    TsParamProp,
 };
 use swc_ecma_parser::TsSyntax;
 use swc_ecma_visit::{Visit, VisitWith};
@@ -270,8 +271,8 @@ impl Refused<'_> {
 }
 
 impl Refused<'_> {
-    /// Refuses a decorator before what cannot have one. The parser drops it, so it is looked for between the parts of a
-    /// list: behind `from`, and where one begins. `known` is where the decorators of that part begin.
+    /// Refuses a decorator that the parser dropped: one between the end of the previous item (`from`) and the next item, unless it is
+    /// `known`, the first decorator of that item.
     fn dropped_decorator(&mut self, from: usize, start: usize, known: Option<&Decorator>) {
         if from > start {
             return;
@@ -279,9 +280,7 @@ impl Refused<'_> {
         let at = next_token(self.source, from).min(start);
         if self.source[at..].starts_with('@') && known.is_none_or(|known| range(known.span).0 != at) && !self.is_done()
         {
-            let message = "decorates what is no class and no member of one: decorators are of classes, methods, \
-                           accessors and fields"
-                .to_owned();
+            let message = "a decorator is only allowed on a class, a method, an accessor or a field".to_owned();
             self.problems.push(problem(&self.lines, (at, at + 1), message));
         }
     }
@@ -341,6 +340,12 @@ impl Visit for Refused<'_> {
     fn visit_block_stmt(&mut self, block: &BlockStmt) {
         self.statements(range(block.span).0 + 1, &block.stmts);
         block.visit_children_with(self);
+    }
+
+    fn visit_switch_case(&mut self, case: &SwitchCase) {
+        let head = case.test.as_ref().map_or(range(case.span).0 + "default".len(), |test| range(test.span()).1);
+        self.statements(next_token(self.source, head) + 1, &case.cons);
+        case.visit_children_with(self);
     }
 
     fn visit_function_body(&mut self, body: &FunctionBody) {

@@ -124,7 +124,7 @@ fn in_file(path: &Path, streams: &mut Streams<'_>) -> Result<(Vec<RunCost>, usiz
     };
     let (mut costs, mut passed_over) = (Vec::new(), 0);
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let run: RunLine<'_> = serde_json::from_str(line).map_err(|error| Failure::Typed {
+        let run: RawRun<'_> = serde_json::from_str(line).map_err(|error| Failure::Typed {
             message: format!("{}:{}: no run: {error}", path.display(), number + 1),
             hint: "hand in runs as `toolcell exec --json` prints them, one a line",
         })?;
@@ -138,7 +138,7 @@ fn in_file(path: &Path, streams: &mut Streams<'_>) -> Result<(Vec<RunCost>, usiz
 
 /// What counts of a run, as it is written: results of any length stand beside it.
 #[derive(Deserialize)]
-struct RunLine<'a> {
+struct RawRun<'a> {
     #[serde(borrow)]
     outcome: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -149,7 +149,7 @@ struct RunLine<'a> {
     memory_bytes: Option<&'a RawValue>,
 }
 
-fn cost_of(run: &RunLine<'_>) -> Option<RunCost> {
+fn cost_of(run: &RawRun<'_>) -> Option<RunCost> {
     if !matches!(run.outcome?.get(), "\"returned\"" | "\"threw\"") {
         return None;
     }

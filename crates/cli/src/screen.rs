@@ -172,7 +172,7 @@ pub(crate) fn ask<T>(
         if shown < all {
             let question = match lang {
                 Lang::En => format!("Page {shown} of {all} is shown. Go on?"),
-                Lang::Ja => format!("{all}ページ中{shown}ページを表示。続けますか?"),
+                Lang::Ja => format!("{all}ページ中{shown}ページを表示。続けますか？"),
                 Lang::Zh => format!("第 {shown} 页，共 {all} 页。继续吗？"),
             };
             if !Confirm::new(&question).with_default(true).with_render_config(look()).prompt()? {
@@ -194,13 +194,13 @@ pub(crate) fn confirm(about: About<'_>, question: &str, lang: Lang) -> Result<bo
     let with = |lines: &[String]| lines.iter().cloned().chain([question.to_owned()]).collect::<Vec<_>>();
     let short = match lang {
         Lang::En => "Yes or no?",
-        Lang::Ja => "許可?",
+        Lang::Ja => "よろしいですか？",
         Lang::Zh => "是否？",
     };
     ask(About { lines: &with(about.lines), summary: &with(about.summary) }, CONFIRM_ROWS, lang, || prompt(short))
 }
 
-/// How questions look.
+/// The colours of prompts.
 pub(crate) fn look() -> RenderConfig<'static> {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     if plain { RenderConfig::empty() } else { RenderConfig::default_colored() }

@@ -149,7 +149,7 @@ struct Made {
 /// Refusals that were taken over from a damaged index and from the audit log.
 struct TakenRefusals {
     count: u64,
-    /// Whether one of the two could be read to its end.
+    /// Whether the log has all of them. Of a damaged index it is not known which rows are gone.
     are_all: bool,
 }
 
@@ -164,8 +164,8 @@ impl fmt::Display for Made {
             }
             Some(TakenRefusals { count, are_all: false }) => write!(
                 f,
-                ", without approvals, and not all refusals could be read ({count} of them were): neither the old index nor the audit \
-                 log is whole; refuse again what must not run, `toolcell approvals refuse TOOL`"
+                ", without approvals, and not all refusals could be read ({count} of them were): the audit log is not whole; \
+                 refuse again what must not run, `toolcell approvals refuse TOOL`"
             ),
         }
     }
@@ -195,7 +195,6 @@ fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<Made, Faul
         apply(&transaction, &folded, number, hash, &version)?;
         versions += 1;
     }
-    let mut refusals_are_read = false;
     if let Some(old_index) = &old_index {
         let besides = if old == Old::Whole { &WHERE_WHOLE[..] } else { &WHERE_DAMAGED[..] };
         for columns in TAKEN_OVER.iter().chain(besides) {
@@ -203,8 +202,7 @@ fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<Made, Faul
                 // A disk that fails is no reason to forget what people said.
                 Err(error) if old == Old::Whole || is_read_error(&error) => return Err(error.into()),
                 // What cannot be read is what was lost; the rest is not.
-                Err(_) => {}
-                Ok(()) => refusals_are_read |= *columns == WHERE_DAMAGED[0],
+                Err(_) | Ok(()) => {}
             }
         }
     }
@@ -212,7 +210,7 @@ fn make(directory: &Directory, objects: &Objects, old: Old) -> Result<Made, Faul
         let logged = Refusals::read(directory)?;
         logged.add_to(&transaction)?;
         let count = refusals::count(&transaction)?;
-        Some(TakenRefusals { count, are_all: refusals_are_read || logged.is_complete })
+        Some(TakenRefusals { count, are_all: logged.is_complete })
     } else {
         None
     };

@@ -13,15 +13,15 @@ use crate::audit::{Action, Audit, AuditConfig, Filter, Order};
 use crate::directory::Directory;
 use crate::error::Fault;
 
-/// What stands for who refused a tool, where the log does not say.
-const UNKNOWN: &str = "the audit log";
+/// The decider of a refusal whose log line names none.
+const UNKNOWN_DECIDER: &str = "the audit log";
 /// The grants of a refusal whose grants are not known, which do not limit it.
 const GRANTS: &str = "null";
 
 /// The refusals that the audit log tells of.
 pub(crate) struct Refusals {
     by_tool: BTreeMap<ToolId, Refusal>,
-    /// Whether the log has all of its lines: then there are no other refusals.
+    /// Whether the log has no gaps. A refusal whose line still waited in the lost index to be appended is not in it.
     pub(crate) is_complete: bool,
 }
 
@@ -45,14 +45,16 @@ impl Refusals {
             let Some(tool) = line.tool else { continue };
             match line.action() {
                 Some(Action::Refuse) => {
-                    let by = line.details.get("decidedBy").and_then(Value::as_str).unwrap_or(UNKNOWN).to_owned();
+                    let by =
+                        line.details.get("decidedBy").and_then(Value::as_str).unwrap_or(UNKNOWN_DECIDER).to_owned();
                     by_tool.insert(tool, Refusal { by, at: line.at });
                 }
                 Some(Action::Approve | Action::Revoke) => drop(by_tool.remove(&tool)),
                 _ => {}
             }
         }
-        let is_complete = verdict.is_clean() && verdict.lines > 0 && lines.skipped() == 0;
+        // What is not chained may have been added or taken away.
+        let is_complete = verdict.is_clean() && verdict.unchained == 0 && verdict.lines > 0 && lines.skipped() == 0;
         Ok(Self { by_tool, is_complete })
     }
 
@@ -99,8 +101,8 @@ mod tests {
         Attempt { tool: Some(tool(number)), ..Attempt::new(action, AT) }
     }
 
-    /// A store in which tool 1 is refused. Tool 2 was refused until that was taken back, tool 3 until it was approved; nobody
-    /// managed to refuse tool 4, and tool 5 is only approved.
+    /// A store in which tool 1 is refused. Tool 2 was refused until that was taken back, tool 3 until it was approved. Refusing
+    /// tool 4 failed, and tool 5 is only approved.
     fn store(path: &Path) -> Store {
         let store = Store::open(path, &Settings::default()).unwrap();
         // A store without objects has an index that is new.

@@ -13,9 +13,9 @@ const LINES: usize = 60;
 /// How many lines around a change are shown.
 const AROUND: u32 = 3;
 /// Texts of more lines are not compared line by line: that takes time that grows with the square of them.
-const LINES_COMPARED: usize = 10_000;
+const MAX_DIFF_LINES: usize = 10_000;
 /// How much of a line is shown, in characters.
-const LINE_SHOWN: usize = 500;
+const MAX_LINE_CHARS: usize = 500;
 
 /// The unified difference of two texts of a file.
 #[must_use]
@@ -26,7 +26,7 @@ pub fn unified(path: &str, before: &str, after: &str) -> String {
 
 /// What is different, line by line, with some lines around it.
 fn hunks(before: &str, after: &str) -> String {
-    if before.lines().count().max(after.lines().count()) > LINES_COMPARED {
+    if before.lines().count().max(after.lines().count()) > MAX_DIFF_LINES {
         return first_difference(before, after);
     }
     let input = InternedInput::new(before, after);
@@ -39,22 +39,23 @@ fn hunks(before: &str, after: &str) -> String {
 
 /// The first line that differs, of texts that are too long to compare.
 fn first_difference(before: &str, after: &str) -> String {
-    let (mut old, mut new) = (before.lines(), after.lines());
+    let (mut old, mut new) = (before.split_inclusive('\n'), after.split_inclusive('\n'));
     let mut number = 0;
     loop {
         number += 1;
         let (one, other) = (old.next(), new.next());
-        if one == other && one.is_some() {
+        if one == other {
+            if one.is_none() {
+                return String::new();
+            }
             continue;
         }
-        let sides = [one.map(|line| format!("-{line}\n")), other.map(|line| format!("+{line}\n"))];
+        let shown = |sign, line: &str| format!("{sign}{}\n", line.trim_end_matches(['\r', '\n']));
+        let sides = [one.map(|line| shown('-', line)), other.map(|line| shown('+', line))];
         let sides: String = sides.into_iter().flatten().collect();
-        if sides.is_empty() {
-            return sides;
-        }
         let (count, other_count) = (before.lines().count(), after.lines().count());
         return format!(
-            "@@ line {number} @@\n{sides}… the rest is not compared: {count} and {other_count} lines, the limit is {LINES_COMPARED}\n"
+            "@@ line {number} @@\n{sides}… the rest is not compared: {count} and {other_count} lines, the limit is {MAX_DIFF_LINES}\n"
         );
     }
 }
@@ -76,7 +77,7 @@ pub(crate) fn of_texts(expected: &str, actual: &str) -> String {
         let (sign, rest) = line.split_at_checked(1).unwrap_or((line, ""));
         let space = if matches!(sign, "-" | "+" | " ") { " " } else { "" };
         // Writing to a string does not fail.
-        let _ = writeln!(shown, "{sign}{space}{}", cut_to(rest, LINE_SHOWN));
+        let _ = writeln!(shown, "{sign}{space}{}", cut_to(rest, MAX_LINE_CHARS));
     }
     if lines.len() > LINES {
         let _ = writeln!(shown, "… {} more lines", lines.len() - LINES);

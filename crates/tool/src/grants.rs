@@ -38,7 +38,7 @@ pub type Bytes = u64;
 const MIB: Bytes = 1 << 20;
 
 /// The most bytes that a cap can say: a canonical form keeps such a number exactly.
-pub const BYTES_MOST: Bytes = 1 << 40;
+pub const MAX_BYTES: Bytes = 1 << 40;
 /// How many grants of one capability there may be.
 pub const GRANTS_LIMIT: usize = 32;
 /// How many hosts, and how many ranges of addresses, there may be in one grant.
@@ -169,8 +169,8 @@ impl Grants {
             Capability::Timers | Capability::Clock | Capability::Random => {}
             Capability::Net => {
                 let asked: Vec<Endpoint> = named.iter().filter_map(|name| Endpoint::parse(name).ok()).collect();
-                let at = only.net.iter().flat_map(|grant| asked.iter().filter_map(|asked| grant.at(asked)));
-                // As many as are kept, and no more: a draft may name thousands.
+                let at = asked.iter().flat_map(|asked| only.net.iter().filter_map(|grant| grant.at(asked)));
+                // A draft may name thousands of hosts. The first of them are looked for in every grant.
                 only.net = maximal(at.take(MET_LIMIT * GRANTS_LIMIT).collect(), MET_LIMIT, NetGrant::covers);
             }
             Capability::Kv => only.kv = only.kv.filter(|kv| named.contains(kv.space.as_str())),

@@ -17,8 +17,8 @@ pub use capability::Capability;
 pub use draft::{Draft, DraftError, Language, SOURCE_LIMIT};
 pub use example::{Claims, Example, Expectation};
 pub use grants::{
-    Access, BYTES_MOST, Bytes, Callees, Domain, Endpoint, FilesGrant, FolderName, GRANTS_LIMIT, GrantError, Grants,
-    HOSTS_LIMIT, HostPattern, Into, KvGrant, Method, NetGrant, NetPart, NetRequest, PathPrefix, Scheme, SecretGrant,
+    Access, Bytes, Callees, Domain, Endpoint, FilesGrant, FolderName, GRANTS_LIMIT, GrantError, Grants, HOSTS_LIMIT,
+    HostPattern, Into, KvGrant, MAX_BYTES, Method, NetGrant, NetPart, NetRequest, PathPrefix, Scheme, SecretGrant,
     SecretName, SpaceName, parse_addresses,
 };
 pub use id::{IdError, IdPrefix, ToolId};

@@ -4,7 +4,7 @@ use super::reader::Reader;
 use super::{Json, JsonError};
 
 /// The most inexact numbers that are noted.
-const NOTES_LIMIT: usize = 100;
+const MAX_NOTES: usize = 100;
 
 /// The parameters of a call: a JSON object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Params {
         let mut reader = Reader::new(&text);
         reader.expect_object()?;
         reader.read(&mut |number, path| {
-            if inexact.len() < NOTES_LIMIT
+            if inexact.len() < MAX_NOTES
                 && let Some(became) = inexact_as_double(number)
             {
                 inexact
@@ -139,15 +139,13 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_judged_in_time_that_grows_with_their_digits() {
+    fn many_numbers_of_large_exponents_are_exact() {
         let largest = format!("{:.0}", f64::MAX);
         let (exact, wide) = (largest.as_str(), "1e308");
         for number in [exact, wide, "9e307", "-1e308", "5e-324"] {
             let text = format!(r#"{{"a":[{}0]}}"#, format!("{number},").repeat((8 << 20) / (number.len() + 1)));
-            let started = std::time::Instant::now();
-            assert_eq!(Params::parse(text).unwrap().inexact(), []);
-            // 8 MiB of 1e308 took 40 s where each was written out.
-            assert!(started.elapsed().as_secs() < 8, "{number}: {:?}", started.elapsed());
+            // Where each was expanded to its digits, 8 MiB of 1e308 took 40 s. `it::bounds` has the limit of CPU time.
+            assert_eq!(Params::parse(text).unwrap().inexact(), [], "{number}");
         }
     }
 
@@ -155,7 +153,7 @@ mod tests {
     fn the_paths_of_notes_are_cut_where_they_are_made() {
         let text = format!(r#"{{"{}":[{}0]}}"#, "é/".repeat(1 << 20), "1e999,".repeat(1_000));
         let params = Params::parse(text).unwrap();
-        assert_eq!(params.inexact().len(), NOTES_LIMIT);
+        assert_eq!(params.inexact().len(), MAX_NOTES);
         for (path, _) in params.inexact() {
             assert!(path.chars().count() == 501 && path.starts_with("/é~1é~1") && path.ends_with('…'), "{path}");
         }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::grants::error::GrantError;
 use crate::grants::word::{FolderName, SpaceName};
-use crate::grants::{BYTES_MOST, Bytes, MIB, within};
+use crate::grants::{Bytes, MAX_BYTES, MIB, within};
 
 /// What may be done with what is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -62,8 +62,8 @@ impl KvGrant {
     /// # Errors
     /// `grant-invalid`: a cap out of its range.
     pub fn checked(self) -> Result<Self, GrantError> {
-        within("number of bytes", self.bytes, 0, BYTES_MOST)?;
-        within("number of bytes", self.value_bytes, 0, BYTES_MOST)?;
+        within("number of bytes", self.bytes, 0, MAX_BYTES)?;
+        within("number of bytes", self.value_bytes, 0, MAX_BYTES)?;
         Ok(self)
     }
 
@@ -150,8 +150,8 @@ impl FilesGrant {
         if self.path == Path::new("/") {
             return wrong("that is the whole file system; name the folder that the tool needs");
         }
-        within("number of bytes", self.bytes, 0, BYTES_MOST)?;
-        within("number of bytes", self.read_bytes, 0, BYTES_MOST)?;
+        within("number of bytes", self.bytes, 0, MAX_BYTES)?;
+        within("number of bytes", self.read_bytes, 0, MAX_BYTES)?;
         Ok(self)
     }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::grants::error::GrantError;
 use crate::grants::host::{Endpoint, HostPattern};
 use crate::grants::path::PathPrefix;
-use crate::grants::{BYTES_MOST, Bytes, HOSTS_LIMIT, MIB, within};
+use crate::grants::{Bytes, HOSTS_LIMIT, MAX_BYTES, MIB, within};
 
 /// How a host is talked to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
@@ -200,8 +200,8 @@ impl NetGrant {
         if let Some(all) = self.addresses.iter().find(|range| range.prefix_len() == 0) {
             return Err(GrantError::new("range of private addresses", &all.to_string(), "it covers all addresses"));
         }
-        within("number of bytes", self.request_bytes, 0, BYTES_MOST)?;
-        within("number of bytes", self.response_bytes, 0, BYTES_MOST)?;
+        within("number of bytes", self.request_bytes, 0, MAX_BYTES)?;
+        within("number of bytes", self.response_bytes, 0, MAX_BYTES)?;
         within("number of calls", u64::from(self.calls), 1, u64::from(u32::MAX))?;
         let ranges: Vec<IpNet> = self.addresses.into_iter().collect();
         self.addresses = IpNet::aggregate(&ranges).into_iter().collect();

@@ -1,16 +1,16 @@
 //! `multipleOf`, in constant time for each number.
 //!
-//! Invariant: no number is written out. The library divides fractions of big integers, which takes longer the further the
+//! Invariant: no number is expanded to its digits. The library divides fractions of big integers, which takes longer the further the
 //! exponents are apart: 100 µs for 1e308 and 5e-324.
 //!
-//! Numbers are doubles. Where the divisor is whole, a value is the double that the tool sees, an odd number times a power
-//! of two; otherwise it is the decimal as which it is written, so that 0.3 is a multiple of 0.1.
+//! For a whole divisor, an integer of 64 bits counts exactly and any other value as its double; for a fraction, the shortest decimal of
+//! the double counts, so that 0.3 is a multiple of 0.1.
 
 use jsonschema::paths::Location;
 use jsonschema::{Keyword, ValidationError};
 use serde_json::{Map, Number, Value};
 
-/// What the keyword is called.
+/// The keyword.
 pub(super) const KEYWORD: &str = "multipleOf";
 
 struct MultipleOf {
@@ -71,14 +71,10 @@ impl<'i> Keyword<'i> for MultipleOf {
 
 /// Whether one decimal is a whole number of times another.
 fn is_multiple(number: Scaled, divisor: Scaled) -> bool {
-    let places = i64::from(number.power) - i64::from(divisor.power);
-    let Ok(exponent) = u32::try_from(places.unsigned_abs()) else { return false };
-    if places >= 0 {
-        let product = u128::from(number.whole) * u128::from(power_of_ten(exponent, divisor.whole));
-        return product.is_multiple_of(u128::from(divisor.whole));
-    }
-    let scaled = 10_u64.checked_pow(exponent).and_then(|scale| divisor.whole.checked_mul(scale));
-    scaled.is_some_and(|scaled| number.whole.is_multiple_of(scaled))
+    // A number with more decimal places than the divisor is no multiple: its last digit is not 0.
+    let Ok(exponent) = u32::try_from(i64::from(number.power) - i64::from(divisor.power)) else { return false };
+    let product = u128::from(number.whole) * u128::from(power_of_ten(exponent, divisor.whole));
+    product.is_multiple_of(u128::from(divisor.whole))
 }
 
 /// What remains of a power of ten when it is divided, by squaring.

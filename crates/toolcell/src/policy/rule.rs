@@ -12,7 +12,7 @@ use serde::de::{Deserializer, IntoDeserializer as _, MapAccess, SeqAccess, Visit
 use serde::{Deserialize, de};
 use serde_json::{Value, json};
 use toml::Spanned;
-use toolcell_tool::{Access, BYTES_MOST, Into, Method, Scheme};
+use toolcell_tool::{Access, Into, MAX_BYTES, Method, Scheme};
 
 /// Capabilities, and what is granted of each. What is not named is said by another rule, or not granted.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -77,11 +77,11 @@ pub(super) struct NetForm {
     pub(super) addresses: Option<Vec<Spanned<String>>>,
     /// The longest body of a request, in bytes.
     #[serde(default)]
-    #[schemars(with = "u64", range(max = BYTES_MOST), extend("default" = 1_048_576))]
+    #[schemars(with = "u64", range(max = MAX_BYTES), extend("default" = 1_048_576))]
     pub(super) request_bytes: Option<u64>,
     /// The longest body of an answer, in bytes, unpacked.
     #[serde(default)]
-    #[schemars(with = "u64", range(max = BYTES_MOST), extend("default" = 10_485_760))]
+    #[schemars(with = "u64", range(max = MAX_BYTES), extend("default" = 10_485_760))]
     pub(super) response_bytes: Option<u64>,
     /// How many requests a run makes at most, those of other grants, of redirects and of tools that it calls included.
     #[serde(default)]
@@ -106,7 +106,7 @@ pub(super) struct KvForm {
     pub(super) access: Option<Access>,
     /// The most bytes of all keys and values.
     #[serde(default)]
-    #[schemars(with = "u64", range(max = BYTES_MOST), extend("default" = 1_048_576))]
+    #[schemars(with = "u64", range(max = MAX_BYTES), extend("default" = 1_048_576))]
     pub(super) bytes: Option<u64>,
     /// The most keys.
     #[serde(default)]
@@ -114,7 +114,7 @@ pub(super) struct KvForm {
     pub(super) keys: Option<u32>,
     /// The longest value, in bytes of JSON text.
     #[serde(default)]
-    #[schemars(with = "u64", range(max = BYTES_MOST), extend("default" = 65_536))]
+    #[schemars(with = "u64", range(max = MAX_BYTES), extend("default" = 65_536))]
     pub(super) value_bytes: Option<u64>,
 }
 
@@ -134,11 +134,11 @@ pub(super) struct FilesForm {
     pub(super) access: Option<Access>,
     /// The most bytes that a run writes, those of tools that it calls included.
     #[serde(default)]
-    #[schemars(with = "u64", range(max = BYTES_MOST), extend("default" = 10_485_760))]
+    #[schemars(with = "u64", range(max = MAX_BYTES), extend("default" = 10_485_760))]
     pub(super) bytes: Option<u64>,
     /// The most bytes that a run reads, those of tools that it calls included.
     #[serde(default)]
-    #[schemars(with = "u64", range(max = BYTES_MOST), extend("default" = 104_857_600))]
+    #[schemars(with = "u64", range(max = MAX_BYTES), extend("default" = 104_857_600))]
     pub(super) read_bytes: Option<u64>,
 }
 

@@ -27,7 +27,7 @@ const WHOLE: &AsciiSet = &CONTROLS
     .add(b'}');
 
 /// The fewest bytes, without white space, of a value that is looked for across white space.
-const LEAST_COMPACT: usize = 16;
+const MIN_COMPACTED_BYTES: usize = 16;
 
 /// One way in which a value is written.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,7 +64,7 @@ pub(super) fn written(secret: usize, value: &str) -> Vec<Pattern> {
 /// The ways in which a value is written that are looked for in text without its white space. A short value could stand there by
 /// chance, where words that are next to each other become one.
 pub(super) fn compacted(secret: usize, value: &str) -> Vec<Pattern> {
-    if value.bytes().filter(|byte| !byte.is_ascii_whitespace()).count() < LEAST_COMPACT {
+    if value.bytes().filter(|byte| !byte.is_ascii_whitespace()).count() < MIN_COMPACTED_BYTES {
         return packed(secret, value);
     }
     let mut all = written(secret, value);

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 /// The longest reference to a character in HTML that is read, with its `&` and its `;`.
 const ENTITY: usize = 12;
 /// The most blanks between the `=` and the line break of quoted-printable.
-const BLANKS: usize = 76;
+const MAX_TRAILING_BLANKS: usize = 76;
 /// Names of characters in HTML that stand in secrets, and that somebody escapes.
 const NAMED: [(&[u8], u8); 24] = [
     (b"amp", b'&'),
@@ -162,7 +162,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Whether a byte stands between the digits or the numbers that somebody writes a value in.
+/// Whether a byte separates digits or numbers.
 fn is_between(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b":-.,;_'\"|/[]{}()".contains(&byte)
 }
@@ -174,7 +174,7 @@ fn printable(text: &[u8]) -> (Option<u8>, usize) {
         return (Some(byte), 3);
     }
     // Blanks before the break are of some relay.
-    let blanks = rest.iter().take(BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let blanks = rest.iter().take(MAX_TRAILING_BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     match &rest[blanks..] {
         [b'\r', b'\n', ..] => (None, 1 + blanks + 2),
         [b'\r' | b'\n', ..] => (None, 1 + blanks + 1),
