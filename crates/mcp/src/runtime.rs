@@ -20,7 +20,10 @@ pub(crate) const THREADS_HINT: &str =
     "raise the limit on processes and threads (`ulimit -u`, `pids.max` of the control group), or end other processes";
 
 /// How many threads read and write messages. Tools run on threads of their own.
-const WORKERS: usize = 2;
+pub(crate) const WORKERS: usize = 2;
+/// How many tasks a thread polls before it looks for new input. With 61, the library's default, a principal that keeps the threads busy
+/// with cheap requests delays the input of all others by a millisecond.
+const EVENT_INTERVAL: u32 = 8;
 /// How many blocking threads there may be; each principal is held to its share of them.
 const BLOCKING: usize = 4096;
 /// For how long threads that were asked for are waited for.
@@ -81,7 +84,8 @@ fn on_this_thread() -> io::Result<Runtime> {
 }
 
 fn built(builder: &mut Builder) -> io::Result<Runtime> {
-    let builder = builder.enable_all().thread_keep_alive(STAYS).max_blocking_threads(BLOCKING);
+    let builder =
+        builder.enable_all().event_interval(EVENT_INTERVAL).thread_keep_alive(STAYS).max_blocking_threads(BLOCKING);
     // It panics where the system refuses the first thread.
     quietly(|| builder.build()).unwrap_or_else(|| Err(refused()))
 }

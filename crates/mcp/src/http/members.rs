@@ -19,6 +19,7 @@ use super::HttpConfig;
 use super::bearers::{Bearer, MetricsToken};
 use super::refusal::{Challenge, Refusal};
 use crate::principal::Principal;
+use crate::runtime::WORKERS;
 use crate::share::Admitted;
 
 /// How many wrong tokens an address may show in a minute before it is told to wait.
@@ -30,9 +31,9 @@ const OTHERS: NonZeroU32 = NonZeroU32::new(600).unwrap();
 /// How often addresses are forgotten that may try again anyway, at most: each is looked at for that.
 const FORGETTING: Duration = Duration::from_secs(1);
 
-/// How many requests of a principal are dispatched at once, until each waits for something or its answer is made: two for each thread
+/// How many requests of a principal are dispatched at once, until each waits for something or its answer is made: one for each thread
 /// that messages are read on.
-const ENTRIES: usize = 4;
+const ENTRIES: usize = WORKERS;
 
 /// Who may come in.
 pub(super) struct Members {
