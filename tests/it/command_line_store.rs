@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use toolcell::store::{History, WhenTaken};
 
 use crate::command_line::{Done, toolcell, toolcell_with_input};
+use crate::rebuild::with_an_older_index;
 use crate::shelf::{Shelf, made, overwrite, returns};
 
 /// Runs a command on a store.
@@ -54,6 +55,25 @@ fn fsck_names_what_is_wrong_and_what_was_done() {
     assert_eq!((done.status, done.err.as_str()), (0, ""));
     assert!(on(&shelf, &["fsck"]).out.ends_with(", 1 in the quarantine: all is well\n"));
     assert!(on(&shelf, &["audit", "--action", "repair"]).out.ends_with("  repair  done  {\"count\":2}\n"));
+}
+
+#[test]
+fn fsck_names_steps_that_the_index_does_not_know_and_takes_in_those_that_are_named() {
+    let (shelf, _) = with_an_older_index();
+    let done = on(&shelf, &["fsck"]);
+    assert!(done.out.contains("\nunknown: new (") || done.out.starts_with("unknown: new ("), "{}", done.out);
+    let told = ": nothing is damaged, and somebody has to decide about what is unknown\n";
+    assert!(done.out.ends_with(told) && done.err.contains("with --adopt"), "{}{}", done.out, done.err);
+    assert_eq!(done.status, 6);
+    assert_eq!(on(&shelf, &["fsck", "--json"]).json()["good"], false);
+
+    let refused = on(&shelf, &["--json", "fsck", "--repair", "--adopt", "nobody"]);
+    assert!(refused.err.contains("step-not-found") || refused.out.contains("step-not-found"), "{}", refused.err);
+    assert_eq!(on(&shelf, &["list"]).out.matches("new").count(), 0);
+    let done = on(&shelf, &["fsck", "--repair", "--adopt", "new"]);
+    assert_eq!(done.status, 0, "{}{}", done.out, done.err);
+    assert!(on(&shelf, &["fsck"]).out.ends_with(": all is well\n"));
+    assert!(on(&shelf, &["list"]).out.contains("new"));
 }
 
 #[test]

@@ -316,7 +316,7 @@ fn nobody_has_the_store_open_while_its_index_is_made_anew() {
 }
 
 /// A store whose index is an older copy, and the state that it had.
-fn with_an_older_index() -> (Shelf, String) {
+pub(crate) fn with_an_older_index() -> (Shelf, String) {
     let mut shelf = Shelf::new();
     shelf.at(1).tool("old", &returns(1));
     shelf.close();

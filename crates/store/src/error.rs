@@ -40,6 +40,14 @@ pub enum Fault {
         /// What is locked.
         what: String,
     },
+    /// The file of an object cannot be read.
+    #[error("the object {hash} cannot be read: {source}")]
+    Unreadable {
+        /// The hash that it is stored under.
+        hash: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// An object is not what its name says.
     #[error("the object {hash} {what}")]
     Object {
@@ -62,7 +70,7 @@ impl Fault {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Full { .. } => "disk-full",
-            Self::Disk { .. } => "disk-failed",
+            Self::Disk { .. } | Self::Unreadable { .. } => "disk-failed",
             Self::ReadOnly { .. } => "store-read-only",
             Self::Busy { .. } => "store-busy",
             Self::Object { .. } | Self::Index { .. } => "integrity",
@@ -75,6 +83,10 @@ impl Fault {
         match self {
             Self::Full { .. } => "make space and try again; what was acknowledged before is kept",
             Self::Disk { .. } => "see to the disk and the permissions, then try again",
+            Self::Unreadable { .. } => {
+                "see to the disk and the permissions, then try again; where it stays unreadable, `toolcell fsck --repair` puts it \
+                 aside"
+            }
             Self::ReadOnly { .. } => {
                 "reading works; write to a store in another directory with --dir, or let tools run without a record: \
                  `audit.required = false` in the policy"

@@ -179,7 +179,7 @@ fn checked(path: &std::path::Path, mending: Mending, adopt: &[String]) -> Result
     let adopted = match mending {
         Mending::Look => 0,
         // An index that leads to steps which are not there is no witness against those that are.
-        Mending::Repair if has_lost_steps(index.as_ref(), &objects)? => {
+        Mending::Repair if as_far_as_readable(old, has_lost_steps(index.as_ref(), &objects))? => {
             health.unknown_steps = 0;
             std::mem::take(&mut health.unknown).len() as u64
         }
@@ -197,12 +197,20 @@ fn checked(path: &std::path::Path, mending: Mending, adopt: &[String]) -> Result
         index
     };
     if let Some(index) = &index {
-        look_for_losses(index, &objects, mending, &mut health)?;
-        look_for_lost_steps(index, &objects, mending, &mut health)?;
+        as_far_as_readable(old, look_for_losses(index, &objects, mending, &mut health))?;
+        as_far_as_readable(old, look_for_lost_steps(index, &objects, mending, &mut health))?;
     }
     look_at_secret(&directory, mending, &mut health)?;
     health.quarantined = count(&directory.folder("quarantine")?);
     Ok(health)
+}
+
+/// What an index says, as far as it can be read: that one is damaged was told, and stops no repair.
+fn as_far_as_readable<T: Default>(old: Old, said: Result<T, Fault>) -> Result<T, Fault> {
+    match said {
+        Err(Fault::Index { .. }) if old == Old::Damaged => Ok(T::default()),
+        said => said,
+    }
 }
 
 /// Whether the index leads to steps that have no object.
@@ -389,7 +397,11 @@ fn look_at_objects(
 /// Makes an object again from the bytes that the index keeps of it, or says whether that can be done.
 fn restored(objects: &Objects, index: Option<&Index>, hash: Hash, mending: Mending) -> Result<bool, Fault> {
     let Some(index) = index else { return Ok(false) };
-    let kept = index.read(|transaction| Ok::<_, Fault>(crate::store::unsynced(transaction, hash)?))?;
+    let kept = match index.read(|transaction| Ok::<_, Fault>(crate::store::unsynced(transaction, hash)?)) {
+        // The index is damaged there, which was told.
+        Err(Fault::Index { .. }) => None,
+        kept => kept?,
+    };
     match kept.filter(|bytes| blake3::hash(bytes) == hash) {
         Some(bytes) if mending == Mending::Repair => objects.write(hash, &bytes).map(|()| true),
         other => Ok(other.is_some()),

@@ -56,10 +56,10 @@ impl Objects {
             Err(_) if is_link(&self.dir, &path) => {
                 return Ok(Found::Damaged("is a link".to_owned()));
             }
-            Err(error) => return Err(Fault::disk(format!("objects/{path}"))(error)),
+            Err(error) => return Err(failed_read(hash, error)),
         };
-        let disk = || Fault::disk(format!("objects/{path}"));
-        let metadata = file.metadata().map_err(disk())?;
+        let failed = |error| failed_read(hash, error);
+        let metadata = file.metadata().map_err(failed)?;
         if !metadata.is_file() {
             return Ok(Found::Damaged("is no file".to_owned()));
         }
@@ -67,7 +67,7 @@ impl Objects {
             return Ok(Found::Damaged(format!("is {} bytes, the limit is {OBJECT_LIMIT}", metadata.len())));
         }
         let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
-        file.take(OBJECT_LIMIT + 1).read_to_end(&mut bytes).map_err(disk())?;
+        file.take(OBJECT_LIMIT + 1).read_to_end(&mut bytes).map_err(failed)?;
         let actual = blake3::hash(&bytes);
         if actual == hash {
             Ok(Found::Whole(bytes))
@@ -81,9 +81,7 @@ impl Objects {
     /// that is not there.
     pub(crate) fn examine(&self, hash: Hash) -> Result<Found, Fault> {
         match self.look(hash).or_else(|_| self.look(hash)) {
-            Err(Fault::Disk { source, .. }) if is_unreadable(&source) => {
-                Ok(Found::Damaged(format!("cannot be read: {source}")))
-            }
+            Err(Fault::Unreadable { source, .. }) => Ok(Found::Damaged(format!("cannot be read: {source}"))),
             other => other,
         }
     }
@@ -249,6 +247,15 @@ fn put_aside(dir: &Dir, path: &Path, quarantine: &Dir, name: &str) -> Result<(),
 pub(crate) fn path(hash: Hash) -> String {
     let name = hash.to_hex();
     format!("{}/{}", &name[..2], &name[2..])
+}
+
+/// Why an object cannot be read: its file cannot be, or this process reads nothing now.
+fn failed_read(hash: Hash, source: std::io::Error) -> Fault {
+    if is_unreadable(&source) {
+        Fault::Unreadable { hash: hash.to_hex().to_string(), source }
+    } else {
+        Fault::disk(format!("objects/{}", path(hash)))(source)
+    }
 }
 
 /// Whether the file itself is what cannot be read, and not this process what cannot read.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use clerk::{Answer, Clerk, Keeping, Order, State};
 use tempfile::TempDir;
+use toolcell_store::{Health, Mending, fsck};
 
 use super::{model, scratch, scripts};
 
@@ -105,6 +106,25 @@ fn perform(clerk: &mut Clerk, orders: &[Order]) {
 fn objects(store: &Path) -> usize {
     let folders = std::fs::read_dir(store.join("objects")).unwrap();
     folders.map(|folder| std::fs::read_dir(folder.unwrap().path()).unwrap().count()).sum()
+}
+
+/// Takes the index of a store away, so that a repair makes it anew from the objects.
+pub(crate) fn lose_index(store: &Path) {
+    for name in ["index.sqlite", "index.sqlite-wal", "index.sqlite-shm"] {
+        let path = store.join(name);
+        assert!(!path.exists() || std::fs::remove_file(path).is_ok());
+    }
+}
+
+/// Repairs a store. A process that another test starts has the locks of this one for a moment, until its program begins.
+pub(crate) fn repaired(store: &Path) -> Health {
+    for _ in 0..1_000 {
+        match fsck(store, Mending::Repair) {
+            Err(error) if error.code() == "store-busy" => std::thread::sleep(std::time::Duration::from_millis(10)),
+            repaired => return repaired.unwrap(),
+        }
+    }
+    panic!("{} is in use for 10 s", store.display());
 }
 
 /// Copies a store. Objects do not change, so they are the same files.

@@ -19,6 +19,9 @@ use super::process::{Watchdog, pid};
 use crate::mcp::home::binary;
 use crate::shelf::{Shelf, made, returns};
 
+/// A policy that grants a space of keys and values, and asks nobody.
+const WITH_NOTES: &str = "[approval]\nmode = \"auto\"\n[grants.default.kv]\nspace = \"notes\"\n";
+
 /// A folder with a store in it, and the commands that work on that.
 struct Bench {
     folder: tempfile::TempDir,
@@ -130,12 +133,22 @@ fn a_log_that_somebody_has_locked_holds_up_nobody_for_long_and_is_no_damage() {
 #[test]
 fn a_run_that_cannot_be_recorded_runs_where_the_policy_says_so_and_says_it() {
     let mut bench = Bench::with_a();
+    bench.rule(WITH_NOTES);
+    let counts =
+        "const execute = async () => { const n = ((await kv.get('k')) ?? 0) + 1; await kv.set('k', n); return n }";
+    fs::write(bench.path("counts.ts"), counts).unwrap();
+    let file = bench.file("counts.ts");
+    bench.done(&["create", &file, "--name", "counts", "--description", "a tool", "--capabilities", "kv"]);
+    assert_eq!(bench.done(&["run", "counts"]), "1\n");
     // No journal can be made: the folder is a file.
-    let _ = fs::remove_dir(bench.path("store/running"));
+    let _ = fs::remove_dir_all(bench.path("store/running"));
     fs::write(bench.path("store/running"), "").unwrap();
-    let said = bench.say(&["run", "a"]);
-    assert!(said.status != 0 && said.out.is_empty(), "{said:?}");
-    bench.rule("[audit]\nrequired = false\n");
+    for name in ["a", "counts"] {
+        let said = bench.say(&["run", name]);
+        assert!(said.status != 0 && said.out.is_empty(), "{said:?}");
+    }
+    bench.rule(&format!("{WITH_NOTES}[audit]\nrequired = false\n"));
+    assert_eq!(bench.done(&["run", "counts"]), "2\n", "what was refused wrote nothing");
     let said = bench.say(&["run", "a"]);
     assert_eq!((said.status, said.out.as_str()), (0, "1\n"), "{said:?}");
     assert!(said.errors.contains("warning: this run is not recorded"), "{said:?}");

@@ -7,7 +7,7 @@ use nix::errno::Errno;
 use super::calls::{Call, Fault, Kind};
 use super::tracer::{End, Session};
 use crate::survival::model::{after, possible, which};
-use crate::survival::start::Start;
+use crate::survival::start::{Start, lose_index, repaired};
 use crate::survival::{scripts, torture};
 
 /// Lets a fault happen at each point of the work of a clerk, who may answer with these codes.
@@ -107,4 +107,42 @@ fn any_write_may_be_cut_short() {
 #[test]
 fn the_disk_may_be_full_from_any_write_on() {
     at_every_point(Fault::Full, |_| &["disk-full"]);
+}
+
+/// Where nothing is synced, versions are in their files alone, and those are written before the index takes the step.
+#[test]
+fn a_step_that_failed_is_not_in_an_index_that_is_made_anew() {
+    let sum = || "sum".to_owned();
+    let start = Start::with(Keeping::Unsynced, &scripts::puts([sum()]));
+    let mut script =
+        scripts::orders([Verb::Replace(Sample::new("sum", 2)), Verb::Delete(sum()), Verb::Put(Sample::new("mean", 1))]);
+    for order in &mut script {
+        order.at += 10_000;
+    }
+    let names = start.names(&script);
+    let mut failed = 0;
+    for point in 0.. {
+        let folder = start.again();
+        let run = Session::new(folder.path(), Keeping::Unsynced, &script).with(Fault::Fail(Errno::EIO), point).run();
+        if run.hit.is_none() {
+            break;
+        }
+        if run.answers.iter().all(|answer| *answer == Answer::Done) {
+            continue;
+        }
+        failed += 1;
+        let context = format!("EIO at {point}: {:?}: {:?}", run.hit, run.answers);
+        let found = || {
+            let mut clerk = Clerk::new(folder.path(), Keeping::Unsynced);
+            let state =
+                State::of(clerk.store().unwrap(), &names).unwrap_or_else(|wrong| panic!("{context}: {wrong:?}"));
+            (state.listed, state.names)
+        };
+        let before = found();
+        lose_index(folder.path());
+        let health = repaired(folder.path());
+        assert!(health.is_good(), "{context}: {health:?}");
+        assert_eq!(found(), before, "{context}");
+    }
+    assert!(failed > 6, "{failed}");
 }

@@ -3,10 +3,11 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use rusqlite::Connection;
-use toolcell_tool::{Draft, Notes, ToolName, ToolSpec};
+use serde_json::json;
+use toolcell_tool::{Draft, Notes, ToolId, ToolName, ToolSpec};
 
 use super::*;
-use crate::{History, Mending, Registration, Scores, WhenTaken, fsck};
+use crate::{Approval, Decision, History, Mending, Registration, Scores, Settled, WhenTaken, fsck};
 
 /// A store with three pairs, one of them in another space.
 fn filled() -> TempDir {
@@ -70,6 +71,32 @@ fn a_value_that_cannot_be_read_is_put_aside() {
     let store = open(&folder);
     assert_eq!((get(&store, "a"), get(&store, "b").unwrap().value.as_str()), (None, "2"));
     assert_eq!(room(&store, 0), (1, 2));
+}
+
+#[test]
+fn what_was_planted_among_the_tables_is_found_and_a_repair_takes_it_away() {
+    let refusal = Approval {
+        tool: ToolId::from_bytes([1; 32]),
+        grants: json!(["net"]),
+        decision: Decision::Refused,
+        by: "a careful person".to_owned(),
+        at: at(0),
+    };
+    for planted in [
+        "CREATE TRIGGER planted AFTER INSERT ON approval BEGIN UPDATE approval SET granted = 1; END",
+        "CREATE VIEW planted AS SELECT tool FROM approval",
+        "CREATE TABLE planted (tool BLOB)",
+        "DROP INDEX approval_asked",
+    ] {
+        let folder = filled();
+        assert_eq!(open(&folder).decide(&refusal).unwrap(), Settled::Kept);
+        change(&folder, planted);
+        let wrong = mended(&folder);
+        assert_eq!(wrong, ["index.sqlite is damaged: its tables are not those of a store"], "{planted}");
+        let store = open(&folder);
+        assert_eq!(store.decision(refusal.tool, &refusal.grants).unwrap(), Some(Decision::Refused), "{planted}");
+        assert_eq!(get(&store, "b").unwrap().value, "2", "{planted}");
+    }
 }
 
 #[test]
