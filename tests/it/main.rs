@@ -8,6 +8,7 @@ mod shelf;
 mod terminal;
 mod world;
 
+mod alike_bounds;
 mod analysis;
 mod attacks;
 mod bounds;

@@ -89,6 +89,9 @@ impl Toolbox {
         let mut told = None;
         let mut found = Vec::new();
         for entry in self.candidates(tool.spec(), about, schema)? {
+            if one.is_spent() {
+                break;
+            }
             if entry.id == tool.spec().id() || matches!(entry.status, Status::Quarantined | Status::Deprecated) {
                 continue;
             }
@@ -153,6 +156,9 @@ impl Toolbox {
     ) -> Result<Option<Vec<Pair>>, CallError> {
         let mut pairs = Vec::new();
         for Told { input, answer } in told {
+            if tool.is_spent() {
+                break;
+            }
             // What a tool does not take, or does not end, tells nothing.
             let Some(other) = self.answer(tool, &renamed(input, names))? else { continue };
             pairs.push(Pair::new(input, answer.clone(), other));
@@ -173,6 +179,9 @@ impl Toolbox {
     ) -> Result<Vec<Pair>, CallError> {
         let (mut pairs, mut seen, mut dice) = (Vec::new(), BTreeSet::new(), Dice(3));
         for _ in 0..NEAR {
+            if one.is_spent() {
+                break;
+            }
             let (Some(input), Some(with)) = (dice.pick(&known), dice.pick(&known)) else { break };
             let input = one.sensible(changed(input, std::slice::from_ref(with), &mut dice));
             let Some(ones) = self.answer(one, &input)? else { continue };

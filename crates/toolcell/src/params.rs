@@ -31,7 +31,7 @@ mod unique;
 use serde_json::{Value, json};
 use toolcell_host::Params;
 
-use cost::STEP_LIMIT;
+pub(crate) use cost::STEP_LIMIT;
 use declared::Compiled;
 pub use error::{ParamProblem, ParamsError, SchemaError};
 use fill::{Coercion, FILL_LIMIT, Fill};

@@ -15,7 +15,7 @@ use super::dice::Dice;
 use super::mutate::{changed, related};
 use super::sense::{is_full, sensible};
 use crate::cell::Code;
-use crate::params::Schema;
+use crate::params::{STEP_LIMIT, Schema};
 use crate::permit::Permit;
 use crate::proof::{Dictionary, Inputs, Manner};
 use crate::toolbox::Toolbox;
@@ -64,6 +64,11 @@ impl<'a> Probe<'a> {
     pub(crate) fn new(tool: &'a VettedTool, schema: &'a Schema, examples: &[Value], left: &'a Cell<u64>) -> Self {
         let examples = examples.iter().filter_map(|example| Example::read(example).ok());
         Self { tool, schema, examples: examples.map(|example| example.parameters).collect(), left }
+    }
+
+    /// Whether there is not enough fuel left for a call.
+    pub(super) fn is_spent(&self) -> bool {
+        self.left.get() < FUEL
     }
 
     /// Names and kinds of its parameters.
@@ -209,7 +214,7 @@ impl Toolbox {
     pub(super) fn told(&self, probe: &Probe<'_>) -> Result<Vec<Told>, CallError> {
         let mut found = Found::default();
         for input in probe.inputs() {
-            if found.count >= FRESH && found.new.len() >= SHAPES {
+            if probe.is_spent() || found.count >= FRESH && found.new.len() >= SHAPES {
                 break;
             }
             if let Some(answer) = self.answer(probe, &input)? {
@@ -218,6 +223,9 @@ impl Toolbox {
         }
         let mut dice = Dice(2);
         for _ in 0..CHANGED {
+            if probe.is_spent() {
+                break;
+            }
             let Some(input) = found.parent(&mut dice) else { break };
             let others: Vec<Value> = found.parent(&mut dice).into_iter().collect();
             let input = probe.sensible(changed(&input, &others, &mut dice));
@@ -230,11 +238,15 @@ impl Toolbox {
 
     /// What a tool answers; nothing where it does not take the input, or is stopped, or returns what JSON has no word for.
     pub(super) fn answer(&self, probe: &Probe<'_>, input: &Value) -> Result<Option<Answer>, CallError> {
-        // Parameters are checked on the host, by what the author of a tool declared: that is paid for as well.
-        let Some(steps) = probe.schema.steps(input) else { return Ok(None) };
-        let left = probe.left.get().saturating_sub(steps.saturating_mul(STEP_FUEL));
+        if probe.is_spent() {
+            return Ok(None);
+        }
+        // Parameters are checked on the host, by what the author of a tool declared: that is paid for as well, and so is counting
+        // the steps of a check that takes too many.
+        let steps = probe.schema.steps(input);
+        let left = probe.left.get().saturating_sub(steps.unwrap_or(STEP_LIMIT).saturating_mul(STEP_FUEL));
         probe.left.set(left);
-        if left < FUEL {
+        if steps.is_none() || probe.is_spent() {
             return Ok(None);
         }
         let Ok(args) = probe.schema.check_value(input.clone()) else { return Ok(None) };

@@ -19,7 +19,7 @@ use super::shown;
 use super::survey::Survey;
 
 /// The most steps that checking the parameters of one call may take.
-pub(super) const STEP_LIMIT: u64 = 4_000_000;
+pub(crate) const STEP_LIMIT: u64 = 4_000_000;
 /// The most bytes that a list of faults may take while it is made.
 const LIST_LIMIT: u64 = 32 << 20;
 /// The most patterns in a declaration.
