@@ -33,7 +33,8 @@ const SMALL: i32 = 22;
 
 fn main() {
     println!("cargo::rerun-if-changed=src/tunables.rs");
-    println!("cargo::rerun-if-changed=../guest/prebuilt");
+    println!("cargo::rerun-if-changed=../guest/prebuilt/guest.wasm");
+    println!("cargo::rerun-if-changed=../guest/prebuilt/guest.wasm.b3");
     println!("cargo::rerun-if-changed=marks.rs");
     println!("cargo::rerun-if-changed=build.rs");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
