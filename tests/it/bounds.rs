@@ -390,7 +390,7 @@ fn the_worst_declarations_are_refused_or_compiled_within_a_limit_of_cpu_time_and
         create("a deep declaration", &object(&json!({ "a": deep }))),
         create("alternatives", &object(&json!({ "a": { "anyOf": branches } }))),
         Case::new("a factory with 60,000 properties", &["create", "-"], factory.to_string(), CALL)
-            .ends(&[1, 2, 3, 5], ""),
+            .ends(&[1], "the result is longer than 262144 bytes"),
     ];
     for case in cases {
         // Each in a store of its own, where the name is free.

@@ -2,15 +2,19 @@
 
 use std::fs;
 use std::io::Cursor;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::PathBuf;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use toolcell::{CancelToken, CreateTool, Params, RunOptions, RunTool, Toolbox, ToolboxConfig};
+use toolcell::policy::Layer;
+use toolcell::{
+    CancelToken, CreateTool, Params, Policy, PolicyFile, Roots, RunOptions, RunTool, Toolbox, ToolboxConfig,
+};
 use toolcell_cli::Streams;
 
 use crate::command_line::{Done, toolcell, toolcell_with_input};
+use crate::mcp::home::Home;
 
 const SOURCE: &str = "const execute = ({ n }) => 2 * n";
 /// A gate that has no objection.
@@ -22,11 +26,16 @@ const SHUT: &str =
 /// A home, a project in it, and a store.
 pub(crate) struct Place {
     folder: TempDir,
+    /// The policy of the user.
+    user: &'static str,
+    /// The folder from which the policy of the project is looked for.
+    stands_in: &'static str,
 }
 
 impl Place {
     pub(crate) fn new(user: &str, project: &str) -> Self {
-        let place = Self { folder: tempfile::tempdir().unwrap() };
+        let folder = tempfile::tempdir().unwrap();
+        let place = Self { folder, user: "user.toml", stands_in: "project/deep/er" };
         fs::create_dir_all(place.path("project/deep/er")).unwrap();
         fs::write(place.path("user.toml"), user).unwrap();
         fs::write(place.path("project/toolcell.toml"), project).unwrap();
@@ -43,7 +52,7 @@ impl Place {
     }
 
     fn words(&self) -> Vec<String> {
-        let options = [("--config", "user.toml"), ("--project", "project/deep/er"), ("--trusted", "state/trusted")];
+        let options = [("--config", self.user), ("--project", self.stands_in), ("--trusted", "state/trusted")];
         let store = ("--dir", "store");
         options.iter().chain([&store]).flat_map(|(option, below)| [(*option).to_owned(), self.text(below)]).collect()
     }
@@ -527,16 +536,29 @@ fn a_trusted_policy_does_not_go_away_unnoticed() {
     says(&place.exec(), 0, "42\n", "");
 }
 
+/// A tool that writes what it is given.
+const PUT: &str = "const execute = async ({ path, text }) => files.write(path, text)";
+
+/// A policy that grants the tool `put` this folder for writing.
+fn granting(folder: &str) -> String {
+    format!(
+        "[approval]\nmode = 'auto'\n[[grants.tools.put.files]]\nname = 'all'\npath = '{folder}'\naccess = 'write'\n"
+    )
+}
+
 /// Makes a tool that writes what it is given, in a project whose user grants it this folder.
 fn writing(place: &Place, folder: &str) -> Done {
-    let user = format!(
-        "[approval]\nmode = 'auto'\n[[grants.tools.put.files]]\nname = 'all'\npath = '{folder}'\naccess = 'write'\n"
-    );
-    fs::write(place.path("user.toml"), user).unwrap();
-    let source = "const execute = async ({ path, text }) => files.write(path, text)";
-    fs::write(place.path("put.js"), source).unwrap();
+    fs::write(place.path(place.user), granting(folder)).unwrap();
+    fs::write(place.path("put.js"), PUT).unwrap();
     let words = ["create", &place.text("put.js"), "--name", "put", "--description", "Writes", "--json"];
     place.on(&words)
+}
+
+/// The policy is refused, and the message says this.
+#[track_caller]
+fn is_not_granted(done: &Done, what: &str) {
+    let told = done.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(done.status == 2 && told.contains(what), "{what}: {told}");
 }
 
 #[test]
@@ -554,10 +576,8 @@ fn a_tool_that_may_write_reaches_nothing_that_confines_it() {
         place.on(&["config", "trust"]);
         fs::create_dir_all(place.path("store")).unwrap();
         drop(place.toolbox());
-        std::os::unix::fs::symlink(place.path(""), place.path("link-to-home")).unwrap();
-        let done = writing(&place, &place.text(folder));
-        let told = done.json()["error"]["message"].as_str().unwrap().to_owned();
-        assert!(done.status == 2 && told.contains(what), "{folder}: {told}");
+        symlink(place.path(""), place.path("link-to-home")).unwrap();
+        is_not_granted(&writing(&place, &place.text(folder)), what);
     }
     let place = with_scripts();
     place.on(&["config", "trust"]);
@@ -570,6 +590,74 @@ fn a_tool_that_may_write_reaches_nothing_that_confines_it() {
     let done = put("all/check");
     assert!(done.status == 1 && done.err.contains("it decides what tools may do"), "{}", done.err);
     assert!(fs::read_to_string(place.path("project/gates/check")).unwrap().contains("echo {}"));
+}
+
+#[test]
+fn a_symlink_to_the_folder_of_the_users_policy_is_not_granted() {
+    let place = Place { user: "conf/toolcell.toml", ..Place::new("", "") };
+    let (conf, link) = (place.path("conf"), place.path("project/link"));
+    fs::create_dir(&conf).unwrap();
+    symlink(&conf, &link).unwrap();
+    is_not_granted(&writing(&place, &place.text("project/link")), "the policy of the user (");
+    // It becomes a symlink only after the tool was made.
+    fs::remove_file(&link).unwrap();
+    fs::create_dir(&link).unwrap();
+    assert_eq!(writing(&place, &place.text("project/link")).status, 0);
+    fs::remove_dir(&link).unwrap();
+    symlink(&conf, &link).unwrap();
+    let before = fs::read_to_string(place.path(place.user)).unwrap();
+    let params = json!({ "path": "all/toolcell.toml", "text": "[[grants.default.net]]\nhost = 'any'\n" }).to_string();
+    is_not_granted(&place.on(&["run", "put", &params, "--json"]), "the policy of the user (");
+    assert_eq!(fs::read_to_string(place.path(place.user)).unwrap(), before);
+}
+
+#[test]
+fn the_folder_of_the_program_that_runs_tools_is_not_granted() {
+    let program = std::env::current_exe().unwrap();
+    let folder = program.parent().unwrap().to_str().unwrap();
+    is_not_granted(&writing(&Place::new("", ""), folder), "the program that runs tools (");
+}
+
+#[test]
+fn a_folder_in_which_hooks_look_for_programs_is_not_granted_where_there_are_hooks() {
+    for (gates, status) in [(OPEN, 2), ("", 0)] {
+        let home = Home::new("");
+        let (folder, source) = (home.path("bin"), home.path("put.js"));
+        let (folder, source) = (folder.to_str().unwrap(), source.to_str().unwrap());
+        fs::create_dir(folder).unwrap();
+        fs::write(source, PUT).unwrap();
+        fs::write(home.path("policy.toml"), granting(folder) + gates).unwrap();
+        let words = ["create", source, "--name", "put", "--description", "Writes", "--json"];
+        let path = format!("{folder}:{}", std::env::var("PATH").unwrap());
+        let output = home.command_with(&words, &[("PATH", &*path)]);
+        let told = String::from_utf8_lossy(&output.stdout);
+        let is_refused = told.contains("a folder in which hooks look for programs (");
+        assert_eq!((output.status.code(), is_refused), (Some(status), status == 2), "{told}");
+    }
+}
+
+#[test]
+fn what_another_trusted_project_leans_on_is_not_granted() {
+    let place = Place { stands_in: "elsewhere", ..with_scripts() };
+    fs::create_dir(place.path("elsewhere")).unwrap();
+    assert_eq!(place.on(&["config", "trust", &place.text("project/toolcell.toml")]).status, 0);
+    is_not_granted(&writing(&place, &place.text("project")), "a policy that is trusted (");
+    is_not_granted(&writing(&place, &place.text("project/gates")), "a program that is trusted (");
+}
+
+#[test]
+fn the_folder_of_the_trusted_certificates_is_not_granted() {
+    let folder = tempfile::tempdir().unwrap();
+    let certificates = folder.path().join("certificates");
+    fs::create_dir(&certificates).unwrap();
+    let text = granting(certificates.to_str().unwrap());
+    let file = PolicyFile::parse(Layer::User, &text, Path::new("toolcell.toml")).unwrap();
+    let policy = Policy::layered([file]).unwrap();
+    let roots = Roots::File(certificates.join("roots.pem"));
+    let config = ToolboxConfig { policy, roots, ..ToolboxConfig::default() };
+    let error = Toolbox::open(&folder.path().join("store"), config).err().unwrap();
+    assert_eq!(error.code(), "policy-invalid");
+    assert!(error.to_string().contains("the certificates that are trusted ("), "{error}");
 }
 
 #[test]
@@ -591,9 +679,7 @@ fn the_interpreter_of_a_script_is_covered_by_trust_and_protected_from_tools() {
     }
     says(&place.exec(), 0, "42\n", "");
     // No tool is granted a folder with it.
-    let done = writing(&place, &place.text("interpreters"));
-    let told = done.json()["error"]["message"].as_str().unwrap().to_owned();
-    assert!(done.status == 2 && told.contains(&format!("({interpreter}) is in it")), "{told}");
+    is_not_granted(&writing(&place, &place.text("interpreters")), &format!("({interpreter}) is in it"));
     fs::write(place.path("user.toml"), "").unwrap();
     // Another one in its place does not run.
     write_script(&interpreter, "#!/bin/sh\ntouch \"$0.ran\"; echo {}\n");

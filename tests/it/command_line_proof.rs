@@ -104,6 +104,10 @@ fn what_cannot_be_reflected_on_is_refused_by_what_is_wrong() {
     );
     let done = reflect(&["x", "--history", "$history.jsonl", "--json"]).json();
     assert_eq!((&done["trigger"], &done["recommend"]), (&json!("repetition"), &json!(true)));
+    let lines = ["a", "b", "c"].map(|name| format!("\"grep TODO src/{name}.ts\"\n")).concat();
+    desk.file("history.jsonl", &lines);
+    let done = reflect(&["Go on with the next one", "--history", "$history.jsonl", "--json"]).json();
+    assert_eq!((&done["trigger"], &done["recommend"]), (&json!("repetition"), &json!(true)));
 }
 
 #[test]

@@ -139,6 +139,53 @@ fn a_question_that_fits_is_asked_at_once_and_enter_is_no() {
     assert_eq!(terminal.ends().0, Some(3));
 }
 
+/// A policy that grants any host to tools with the tag `free`.
+const TAGGED: &str = "[[grants.tags.free.net]]\nhost = 'any'\n";
+/// What is asked about the tool of [`make_asking`].
+const MAY_ASKING_RUN: &str = "May `asking` run with these grants, now and from now on?";
+
+/// Makes a tool that asks for `net`. With tags it is the same tool, and may be granted something else.
+fn make_asking(home: &Home, more: &[&str]) {
+    let file = home.path("asking.js");
+    std::fs::write(&file, "const execute = () => 1").unwrap();
+    let words = ["create", file.to_str().unwrap(), "--description", "Asks", "--capabilities", "net"];
+    home.prints(&[&words[..], more].concat());
+}
+
+#[test]
+fn grants_that_change_at_the_prompt_are_not_approved() {
+    let home = Home::new(TAGGED);
+    make_asking(&home, &[]);
+    let mut terminal = Terminal::start(&home, &["approvals", "grant", "asking"]);
+    let page = terminal.asked(&[MAY_ASKING_RUN]);
+    assert_eq!(granted(&page), ["  is granted: nothing"]);
+    // While the person thinks, the same code is made again with a tag that is granted any host.
+    make_asking(&home, &["--tags", "free", "--replace"]);
+    terminal.types("y\r");
+    let (status, out) = terminal.ends();
+    assert_eq!((status, &*out), (Some(4), ""));
+    let listed = listed(&home);
+    assert_eq!((&listed["pending"][0]["name"], &listed["decided"]), (&json!("asking"), &json!([])));
+}
+
+#[test]
+fn a_run_that_is_approved_at_the_prompt_is_approved_with_the_grants_that_were_shown() {
+    let home = Home::new(TAGGED);
+    make_asking(&home, &[]);
+    let mut terminal = Terminal::start(&home, &["run", "asking"]);
+    let page = terminal.asked(&[MAY_ASKING_RUN]);
+    assert_eq!(granted(&page), ["  is granted: nothing"]);
+    make_asking(&home, &["--tags", "free", "--replace"]);
+    terminal.types("y\r");
+    let (status, out) = terminal.ends();
+    assert_eq!((status, out.trim()), (Some(0), "1"));
+    let listed = listed(&home);
+    assert_eq!(listed["decided"].as_array().unwrap().len(), 1);
+    assert_eq!(listed["decided"][0]["grants"], json!({}));
+    // With the grants that it has by now it waits again.
+    assert_eq!(home.command(&["run", "asking"]).status.code(), Some(3));
+}
+
 #[test]
 fn what_is_held_is_shown_whole_and_chosen_by_its_number() {
     let home = Home::new("[approval]\nmode = 'auto'\n[grants.default]\n[grants.default.kv]\nspace = 'notes'\n");
@@ -166,8 +213,12 @@ fn what_is_held_is_shown_whole_and_chosen_by_its_number() {
     );
 }
 
+/// What waits for an approval, and what was decided.
+fn listed(home: &Home) -> Value {
+    serde_json::from_str(&home.prints(&["approvals", "list", "--json"])).unwrap()
+}
+
 /// What waits for an approval.
 fn waiting(home: &Home) -> Value {
-    let listed: Value = serde_json::from_str(&home.prints(&["approvals", "list", "--json"])).unwrap();
-    listed["pending"][0].clone()
+    listed(home)["pending"][0].clone()
 }

@@ -138,6 +138,10 @@ fn modules_are_not_loaded() {
             World::new().script(format!("import x from '{name}'; export const execute = () => x")).run_text("{}");
         assert!(format!("{:?}", report.outcome).contains("modules are not available"), "{name}: {report:?}");
     }
+    // The module of the engine itself may be found by its name, and has nothing in it.
+    let names =
+        "async function execute() { return import('toolcell:prelude').then(Object.getOwnPropertyNames, () => []); }";
+    assert_eq!(World::new().script(names).returns(), "[]");
 }
 
 #[test]

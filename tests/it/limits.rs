@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use toolcell_host::{
-    Budget, CallError, CancelToken, FuelCovers, Kind, Outcome, Params, PartialSink, Run, Stop, Timers,
+    Budget, CallError, CancelToken, FuelCovers, Kind, Outcome, Params, PartialSink, Run, SandboxConfig, Stop, Timers,
 };
+use toolcell_jail::{Jail, Program};
 
+use crate::mcp::home::binary;
 use crate::world::{World, eval, returned, sandbox};
 
 const FOREVER: &str = "const execute = () => { for (;;); }";
@@ -175,6 +177,22 @@ fn limits_out_of_range_are_refused_by_name() {
         assert!(matches!(error, CallError::LimitInvalid { .. }));
         assert!(error.to_string().starts_with(name), "{error}");
     }
+}
+
+#[test]
+fn the_manifest_of_a_factory_is_bounded_here_and_in_a_jail() {
+    const LIMIT: usize = 256 << 10;
+    let rest = r#"{"shape":"factory","tools":[{"name":"a","description":""}]}"#.len();
+    let describing = |bytes: usize| {
+        let source = "export default (pi) => ({ name: 'a', description: 'd'.repeat(COUNT), execute: () => 1 })";
+        World::new().script(source.replace("COUNT", &(bytes - rest).to_string()))
+    };
+    assert_eq!(describing(LIMIT).prepare().unwrap().manifest().as_str().len(), LIMIT);
+    assert_eq!(describing(LIMIT + 1).stops(), Stop::OutputTooLarge { limit: LIMIT });
+    let jail = Jail::new(&SandboxConfig { slots: 1, ..SandboxConfig::default() }, Program::Other(binary())).unwrap();
+    assert_eq!(returned(&describing(LIMIT).run_in(&jail, "{}")), "1");
+    let ended = describing(LIMIT + 1).run_in(&jail, "{}").outcome;
+    assert_eq!(ended, Outcome::Stopped(Stop::OutputTooLarge { limit: LIMIT }));
 }
 
 /// Loads in a while, and then takes as long again.

@@ -167,6 +167,41 @@ fn nothing_names_the_place_where_it_was_written() {
     }
 }
 
+#[test]
+fn the_tests_that_the_documents_name_are_there() {
+    let is_of_name = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    let mut names = BTreeSet::new();
+    for folder in ["crates", "guest/js", "host", "tests"] {
+        walk(&root().join(folder), &mut |path| {
+            names.extend(
+                path.iter()
+                    .filter_map(|part| Path::new(part).file_stem())
+                    .map(|stem| stem.to_string_lossy().into_owned()),
+            );
+            let Ok(text) = std::fs::read_to_string(path) else { return };
+            names.extend(text.split(|char| !is_of_name(char)).map(str::to_owned));
+        });
+    }
+    let mut named = 0;
+    for page in files("docs", "md") {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for name in text.split('`').skip(1).step_by(2).filter(|name| name.contains("::") && !name.contains(' ')) {
+            let last = name.rsplit("::").next().unwrap();
+            assert!(names.contains(last), "{} names `{name}`, which is not there", page.display());
+            named += 1;
+        }
+        for path in text
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .filter(|name| name.starts_with("fixtures/") && !name.contains(['*', 'T']))
+        {
+            assert!(root().join(path).exists(), "{} names `{path}`, which is not there", page.display());
+        }
+    }
+    assert!(named > 200, "{named}");
+}
+
 /// Every source file below a folder.
 fn walk(folder: &Path, visit: &mut dyn FnMut(&Path)) {
     for entry in std::fs::read_dir(folder).unwrap() {

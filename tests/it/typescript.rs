@@ -163,6 +163,22 @@ fn several_syntax_errors_are_told_in_one_go() {
 }
 
 #[test]
+fn of_a_hundred_problems_twenty_are_told_each_with_a_part_of_its_line() {
+    for (before, each, after) in
+        [("", "export*from'x';", ""), ("", "x = <a/>;", ""), ("class A {", "m(@a x) {}", "}"), ("", "const a;", "")]
+    {
+        // All of them in one line, and in a line each.
+        for end in ["", "\n"] {
+            let source = format!("{before}{}{after}", [each, end].concat().repeat(100));
+            let rejection = translate(&source, Language::TypeScript).unwrap_err();
+            let problems = rejection.problems();
+            assert_eq!(problems.len(), 20, "{each}: {rejection}");
+            assert!(problems.iter().all(|problem| problem.text.len() <= 260), "{problems:?}");
+        }
+    }
+}
+
+#[test]
 fn a_thrown_error_names_the_authors_line_also_where_text_moved() {
     let source = "enum Kind { A = 'a', B = 'b' }\n\nclass Box<T> {\n  constructor(private readonly value: T, public kind: Kind) {}\n  open(): T {\n    throw new RangeError(`no ${this.kind}: ${this.value}`);\n  }\n}\n\nexport function execute({ n }: { n: number }): number {\n  return new Box<number>(n, Kind.B).open();\n}\n";
     let done = exec(source, &["{\"n\": 3}"]);
@@ -230,6 +246,35 @@ fn standard_decorators_run_on_every_kind_of_member() {
                 format!("{before}{log}class A {{ {members} }}\nnew A();\nconst execute = () => said.join('|')");
             assert_eq!(returns(&source), format!("{said:?}"), "{members}");
         }
+    }
+}
+
+/// `(target, key, descriptor)` of the old signature is `(value, context)`.
+#[test]
+fn decorators_of_the_old_signature_are_handed_what_the_standard_says() {
+    for (class, call, expect) in [
+        (
+            "const old = (target: any, key: any, descriptor?: any) => { seen = [typeof target, typeof key, typeof descriptor] }; let seen: any; class A { @old m() {} }",
+            "seen",
+            r#"["function","object","undefined"]"#,
+        ),
+        (
+            "const tag = (name: string) => (target: any) => { target.tag = name }; @tag('x') class A {}",
+            "(A as any).tag",
+            r#""x""#,
+        ),
+        (
+            "let seen: any; const old = (target: any, key: any) => { seen = [typeof target, key.kind, key.name] }; class A { @old n = 1 }",
+            "seen",
+            r#"["undefined","field","n"]"#,
+        ),
+        (
+            "let seen: any; const old = (target: any, key: any, descriptor?: any) => { seen = [typeof target, key.kind, typeof descriptor] }; class A { @old accessor n = 1 }",
+            "seen",
+            r#"["object","accessor","undefined"]"#,
+        ),
+    ] {
+        assert_eq!(returns(&format!("{class}\nconst execute = () => {call}")), expect, "{class}");
     }
 }
 
@@ -316,12 +361,6 @@ fn what_decorators_give_takes_the_place_of_what_they_were_given() {
             "const d = async () => (c: any) => { c.n = 1 }; const run = async () => { @(await d()) class A { @((await d()) && (() => {})) m() {} } return (A as any).n }",
             "run()",
             "1",
-        ),
-        // Written for the old signature: `(target, key, descriptor)` is `(value, context)`.
-        (
-            "const old = (target: any, key: any, descriptor?: any) => { seen = [typeof target, typeof key, typeof descriptor] }; let seen: any; class A { @old m() {} }",
-            "seen",
-            r#"["function","object","undefined"]"#,
         ),
         (
             "class A { static f() { try { class B { @(5 as any) m() {} } return B } catch (error) { return String(error) } } }",

@@ -170,6 +170,13 @@ fn a_dom_exception_shows_its_attributes() {
 }
 
 #[test]
+fn a_call_has_as_many_arguments_as_the_documents_say() {
+    let called = |count: u32| format!("String.fromCharCode.apply(null, new Array({count}).fill(97)).length");
+    assert_eq!(eval(&called(65_000)), "65000");
+    assert!(thrown(&called(70_000)).starts_with("RangeError"));
+}
+
+#[test]
 fn the_iterator_put_on_search_params_is_honoured() {
     let own = "(() => { const p = new URLSearchParams('a=1'); p[Symbol.iterator] = function* () { yield ['b', '2'] }; \
         return String(new URLSearchParams(p)) })()";

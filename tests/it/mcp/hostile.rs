@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use super::home::Home;
+use super::home::{Home, until};
 use super::peer::Peer;
 use super::web::Web;
+use crate::shelf::files_below;
 
 fn of(web: &Web, name: &str) -> Peer {
     web.peer_of(&Home::token(name)).stateless(json!({}))
@@ -54,6 +55,39 @@ fn a_flood_of_any_verb_leaves_the_next_turn_to_another_tenant() {
 }
 
 #[test]
+fn verbs_of_a_tenant_wait_for_each_other() {
+    let home = Home::new("");
+    let tokens = home.tokens(&["alice", "bob"], "concurrent = 1");
+    let web = home.web(&["--tokens", &tokens]);
+    let (mut alice, mut bob) = (of(&web, "alice"), of(&web, "bob"));
+    let reflection = json!({ "task_description": "convert files", "last_tool_result": "a.csv: 3 rows" });
+    alice.make("one", "const execute = () => 1");
+    // The index of words is complete after this, so that the next reflection writes nothing.
+    alice.call("tool_reflection", reflection.clone()).done();
+    // A creation waits at this lock, and keeps its turn. It has written the source by then.
+    let store = home.path("store/principals/alice");
+    let lock = std::fs::OpenOptions::new().write(true).open(store.join("writer")).unwrap();
+    lock.lock().unwrap();
+    let objects = || files_below(&store.join("objects")).len();
+    let before = objects();
+    let code = "const execute = () => 2";
+    let arguments = json!({ "name": "two", "description": "d", "code": code });
+    let create = alice.begin("tools/call", json!({ "name": "create_tool", "arguments": arguments }));
+    assert!(until(|| (objects() > before).then_some(())).is_some());
+    let list = alice.begin("tools/call", json!({ "name": "list_dynamic_tools", "arguments": {} }));
+    let reflect = alice.begin("tools/call", json!({ "name": "tool_reflection", "arguments": &reflection }));
+    bob.make("one", code);
+    bob.call("tool_reflection", reflection).done();
+    assert_eq!(bob.call("list_dynamic_tools", json!({})).done()["total"], 1);
+    assert_eq!(alice.count(|message| message.get("id").is_some()), 0);
+    drop(lock);
+    alice.wait(create).done();
+    // It was listed after it was made.
+    assert_eq!(alice.wait(list).done()["total"], 2);
+    alice.wait(reflect).done();
+}
+
+#[test]
 fn a_full_queue_says_that_it_is_full_and_when_to_try_again() {
     let home = Home::new(STUCK);
     let web = home.web(&["--share", "1"]);
@@ -61,7 +95,7 @@ fn a_full_queue_says_that_it_is_full_and_when_to_try_again() {
     peer.make("one", "const execute = () => 1");
     let runs: Vec<u64> = (0..257).map(|_| peer.begin_run("one", json!({}))).collect();
     let under_way = || web.metric("toolcell_requests_under_way");
-    assert!(super::home::until(|| (under_way() == 257).then_some(())).is_some(), "{}", under_way());
+    assert!(until(|| (under_way() == 257).then_some(())).is_some(), "{}", under_way());
     let error = peer.run("one", json!({})).fails("busy");
     assert_eq!(error["retryAfterMs"], 1_000, "{error}");
     // Runs that wait leave the other verbs their turn.
@@ -108,7 +142,7 @@ fn a_server_ends_within_its_grace_and_a_second_whatever_its_tenants_do() {
         let (_, metrics) = web.page("/metrics", &format!("Authorization: Bearer {}\r\n", Home::token("metrics")));
         metrics.lines().find_map(|line| line.strip_prefix("toolcell_requests_under_way ")?.parse::<u64>().ok()).unwrap()
     };
-    assert!(super::home::until(|| (under_way() >= 41).then_some(())).is_some(), "{}", under_way());
+    assert!(until(|| (under_way() >= 41).then_some(())).is_some(), "{}", under_way());
     let began = Instant::now();
     web.process.is_sent(Signal::SIGTERM);
     assert_eq!(web.process.ends(), Some(0));

@@ -107,3 +107,23 @@ fn what_was_approved_is_the_code_that_was_shown() {
     assert_eq!(result["resultType"], "input_required", "{result}");
     assert_eq!(home.audit().iter().filter(|line| line["action"] == "approve").count(), 0);
 }
+
+#[test]
+fn what_was_approved_are_the_grants_that_were_shown() {
+    let home = Home::new(&format!("{ASK}[[grants.tags.free.net]]\nhost = 'any'\n"));
+    let mut peer = home.piped(&[]).stateless(asks());
+    let make = |peer: &mut Peer, tags: &[&str]| {
+        let fields = json!({ "name": "one", "description": "Asks", "code": ONE, "capabilities": ["net"], "tags": tags,
+            "replace": true });
+        peer.call("create_tool", fields).done()["id"].clone()
+    };
+    let id = make(&mut peer, &[]);
+    let asked = is_asked(&mut peer, "one");
+    // While the question is open, the same tool gets a tag that is granted any host.
+    assert_eq!(make(&mut peer, &["free"]), id);
+    let result = peer.ask("tools/call", again("one", &asked, &says("approve"))).result();
+    assert_eq!(result["resultType"], "input_required", "{result}");
+    let message = result["inputRequests"]["decision"]["params"]["message"].as_str().unwrap();
+    assert!(message.contains("\n  is granted: net (GET, HEAD https://any)\n"), "{message}");
+    assert_eq!(home.audit().iter().filter(|line| line["action"] == "approve").count(), 0);
+}

@@ -228,6 +228,9 @@ fn exec(host: &Host, source: &str, budget: &Budget, run: &Run<'_>) -> Report {
     host.toolbox().exec(&draft, &Params::default(), budget, run, Precheck::Off).unwrap()
 }
 
+/// Hosts with their cells in this process, and in a jail.
+const HERE_AND_JAILED: [fn() -> Host; 2] = [host, || host().jailed()];
+
 #[test]
 fn loading_and_the_call_share_one_deadline() {
     // The real time, so that loading takes more than half of it on any machine; and again in the call, which may not begin anew.
@@ -238,33 +241,37 @@ fn loading_and_the_call_share_one_deadline() {
     let run = Run { clock: Some(&clock), ..Run::default() };
     let (deadline, half) = (Duration::from_millis(400), 250);
     let budget = Budget { deadline, ..Budget::default() };
-    let host = host();
-    let began = Instant::now();
     let loads = format!("const from = Date.now(); while (Date.now() - from < {half}); const execute = () => 1");
-    let ended = exec(&host, &loads, &budget, &run);
-    assert_eq!(ended.outcome, Outcome::Stopped(Stop::Deadline { limit: deadline }));
-    assert!(began.elapsed() >= deadline);
+    for make in HERE_AND_JAILED {
+        let host = make();
+        let began = Instant::now();
+        let ended = exec(&host, &loads, &budget, &run);
+        assert_eq!(ended.outcome, Outcome::Stopped(Stop::Deadline { limit: deadline }));
+        assert!(began.elapsed() >= deadline);
+    }
 }
 
 #[test]
 fn loading_and_the_call_share_one_limit_of_fuel() {
     let loop_of = |turns: u32| format!("for (let i = 0; i < {turns}; i++) n += i;");
     let source = format!("let n = 0; {} const execute = () => {{ {} return n }}", loop_of(200_000), loop_of(200_000));
-    let host = host();
     let run = Run::default();
-    let usage = exec(&host, &source, &Budget::default(), &run).usage;
-    assert!(usage.load_fuel > 1_000_000 && usage.fuel > 1_000_000, "{usage:?}");
-    let both = Budget { fuel: usage.load_fuel + usage.fuel, ..Budget::default() };
-    let exact = exec(&host, &source, &both, &run);
-    assert!(matches!(exact.outcome, Outcome::Returned(_)), "{:?}", exact.outcome);
-    assert_eq!((exact.usage.load_fuel, exact.usage.fuel), (usage.load_fuel, usage.fuel));
-    // The same whether it was loaded for this call or is kept from an earlier one.
-    for fuel in [both.fuel - 100_000, usage.load_fuel.max(usage.fuel) + 1] {
-        let less = Budget { fuel, ..both };
-        for (kept, host) in [(true, &host), (false, &self::host())] {
-            let ended = exec(host, &source, &less, &run);
-            assert_eq!(ended.outcome, Outcome::Stopped(Stop::OutOfFuel { limit: fuel }), "{fuel} {kept}");
-            assert!(ended.usage.load_fuel + ended.usage.fuel <= fuel, "{:?}", ended.usage);
+    for make in HERE_AND_JAILED {
+        let host = make();
+        let usage = exec(&host, &source, &Budget::default(), &run).usage;
+        assert!(usage.load_fuel > 1_000_000 && usage.fuel > 1_000_000, "{usage:?}");
+        let both = Budget { fuel: usage.load_fuel + usage.fuel, ..Budget::default() };
+        let exact = exec(&host, &source, &both, &run);
+        assert!(matches!(exact.outcome, Outcome::Returned(_)), "{:?}", exact.outcome);
+        assert_eq!((exact.usage.load_fuel, exact.usage.fuel), (usage.load_fuel, usage.fuel));
+        // The same whether it was loaded for this call or is kept from an earlier one.
+        for fuel in [both.fuel - 100_000, usage.load_fuel.max(usage.fuel) + 1] {
+            let less = Budget { fuel, ..both };
+            for (kept, host) in [(true, &host), (false, &make())] {
+                let ended = exec(host, &source, &less, &run);
+                assert_eq!(ended.outcome, Outcome::Stopped(Stop::OutOfFuel { limit: fuel }), "{fuel} {kept}");
+                assert!(ended.usage.load_fuel + ended.usage.fuel <= fuel, "{:?}", ended.usage);
+            }
         }
     }
 }

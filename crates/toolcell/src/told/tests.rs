@@ -115,6 +115,21 @@ fn a_question_about_a_tool_begins_with_the_facts_however_long_its_source_is() {
 }
 
 #[test]
+fn the_findings_of_the_analysis_are_facts_of_the_question() {
+    let source = "// harmless\n".repeat(39) + "const execute = () => process.env.TOK";
+    let question = question(&source, json!({}));
+    for (lang, label) in [(Lang::En, "  finding: "), (Lang::Ja, "  検出: "), (Lang::Zh, "  发现：")] {
+        let is_finding = |line: &str| {
+            line.starts_with(&format!("{label}high: ")) && line.ends_with(" (environment-access) at 40:23")
+        };
+        for text in [question.in_form(lang, &[], 16 << 10).unwrap(), question.told(lang).join("\n")] {
+            // Above the source, which begins after an empty line.
+            assert!(text.lines().take_while(|line| !line.is_empty()).any(is_finding), "{text}");
+        }
+    }
+}
+
+#[test]
 fn of_a_source_as_much_is_shown_as_there_is_room_for_and_how_much_that_is() {
     let source = "// a line of a source that goes on for a while\n".repeat(811) + "const execute = () => 1";
     let question = question(&source, json!({}));

@@ -100,3 +100,13 @@ fn a_slot_that_one_toolbox_takes_is_taken_in_the_other() {
     });
     assert_eq!(run(&theirs, "one").unwrap(), "1");
 }
+
+#[test]
+fn a_clock_beyond_the_calendar_gives_the_latest_time_that_stores_read() {
+    let after = |millis| std::time::UNIX_EPOCH + std::time::Duration::from_millis(millis);
+    assert_eq!(within_calendar(after(1_500)).as_millisecond(), 1_500);
+    // 1.5 s after the last second, noon of the last day in UTC, and the year 60,000.
+    for millis in [253_402_207_201_500, 253_402_257_600_000, 1_831_300_000_000_000] {
+        assert_eq!(within_calendar(after(millis)), LAST, "{millis}");
+    }
+}

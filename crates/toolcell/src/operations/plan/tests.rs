@@ -42,6 +42,26 @@ fn a_digest_has_256_bits_and_is_of_one_place_in_one_plan() {
 }
 
 #[test]
+fn a_digest_is_of_all_that_an_operation_is() {
+    let one = post("https://a.example/", b"x");
+    let digest = |operation: &Operation| PlanChain::begin(tool(1), "{}").extend(tool(1), &[operation])[0].digest;
+    let (payload, last) = one.payload.split_at(one.payload.len() - 1);
+    let others = [
+        post("https://a.example/", b"y"),
+        post("https://b.example/", b"x"),
+        Operation { bytes: None, ..one.clone() },
+        Operation { kind: "files.write".to_owned(), ..one.clone() },
+        // The same bytes in the same order, with other borders between kind, payload and body.
+        Operation { kind: "fetc".to_owned(), payload: format!("h{}", one.payload), ..one.clone() },
+        Operation { payload: payload.to_owned(), bytes: Some(format!("{last}x").into_bytes()), ..one.clone() },
+    ];
+    let all: std::collections::BTreeSet<[u8; 32]> = others.iter().chain([&one]).map(digest).collect();
+    assert_eq!(all.len(), 7);
+    // The number of an operation in its call is no part of what is approved.
+    assert_eq!(digest(&Operation { id: 2, ..one.clone() }), digest(&one));
+}
+
+#[test]
 fn the_order_in_which_operations_of_one_moment_come_does_not_matter() {
     let operations =
         [post("https://a.example/1", b"x"), post("https://a.example/2", b"x"), post("https://a.example/3", b"")];
