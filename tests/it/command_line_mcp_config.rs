@@ -184,6 +184,25 @@ fn a_file_that_cannot_be_read_or_written_is_an_error_that_says_so() {
 }
 
 #[test]
+fn a_file_of_a_client_has_four_mebibytes_at_most_before_and_after() {
+    const LIMIT: usize = 4 << 20;
+    let told = "mcp.json is longer than 4194304 bytes";
+    let of = |bytes: usize| format!("{{\"a\": \"{}\"}}", "x".repeat(bytes - 9));
+    let project = Project::with(&of(LIMIT));
+    let done = project.on("cursor", &["--remove"]);
+    let path = project.path(CURSOR);
+    says(&done, 0, &format!("nothing to remove: there is no `toolcell` in {}\n", path.display()));
+    fails(&project.on("cursor", &["--write"]), 2, told);
+    assert!(project.text(CURSOR) == of(LIMIT), "the file stays as it is");
+    fs::write(&path, of(LIMIT + 1)).unwrap();
+    for option in ["--write", "--remove"] {
+        fails(&project.on("cursor", &[option]), 2, told);
+    }
+    assert!(project.text(CURSOR) == of(LIMIT + 1), "the file stays as it is");
+    assert_eq!(project.files(".cursor"), ["mcp.json"]);
+}
+
+#[test]
 fn what_is_typed_is_understood_or_refused() {
     let project = Project::new();
     for (words, told) in [

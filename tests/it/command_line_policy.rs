@@ -251,6 +251,29 @@ fn the_gates_of_a_project_run_only_where_exactly_its_file_is_trusted() {
 }
 
 #[test]
+fn a_list_of_trusted_files_that_is_not_read_whole_is_refused_and_stays() {
+    const LIMIT: usize = 16 << 20;
+    let place = Place::new("", OPEN);
+    place.on(&["config", "trust"]);
+    let list = place.path("state/trusted");
+    let trusted = fs::read_to_string(&list).unwrap();
+    // What is trusted stands at the end, after a comment.
+    let of = |bytes: usize| format!("#{}\n{trusted}", "x".repeat(bytes - trusted.len() - 2));
+    fs::write(&list, of(LIMIT)).unwrap();
+    says(&place.exec(), 0, "42\n", "");
+    fs::write(&list, of(LIMIT + 1)).unwrap();
+    for done in [place.exec(), place.on(&["config", "trust"])] {
+        assert!(done.status == 2 && done.err.contains("state/trusted is longer than 16777216 bytes"), "{}", done.err);
+    }
+    assert_eq!(fs::metadata(&list).unwrap().len(), LIMIT as u64 + 1);
+    fs::write(&list, b"\xff\n").unwrap();
+    for done in [place.exec(), place.on(&["config", "trust"])] {
+        assert!(done.status == 2 && done.err.contains("state/trusted is no text in UTF-8"), "{}", done.err);
+    }
+    assert_eq!(fs::read(&list).unwrap(), b"\xff\n");
+}
+
+#[test]
 fn the_gates_of_a_user_are_asked_about_drafts_too() {
     let place = Place::new(SHUT, "");
     let done = place.exec();

@@ -112,7 +112,16 @@ impl Trusted {
             let message = format!("{} can be written by others", path.display());
             return Err(Failure::said("trust-unsafe", message, "look through it, and make it yours: chmod 600"));
         }
-        let text = String::from_utf8(input::read(file, LIMIT).map_err(failed)?).unwrap_or_default();
+        // One byte more than allowed tells a list that is too long: a part of it would be another list.
+        let bytes = input::read(file, LIMIT + 1).map_err(failed)?;
+        if bytes.len() as u64 > LIMIT {
+            let message = format!("{} is longer than {LIMIT} bytes", path.display());
+            return Err(Failure::Typed { message, hint: "take out of it what need not be trusted any longer" });
+        }
+        let Ok(text) = String::from_utf8(bytes) else {
+            let message = format!("{} is no text in UTF-8", path.display());
+            return Err(Failure::Typed { message, hint: "mend it, or delete it and trust anew what is to be trusted" });
+        };
         let mut files: Vec<TrustedFile> = Vec::new();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let of_program = line.strip_prefix("  ");

@@ -149,7 +149,7 @@ impl Tool {
             return Err(format!("`{name}` says that it is {}, and is {}", self.id, spec.id()));
         }
         let notes = Notes::from_parts(self.description, self.tags, self.generated_from, self.examples);
-        let notes = notes.and_then(|notes| notes.with_claims(self.claims)).map(|notes| notes.with_cost(self.cost));
+        let notes = notes.and_then(|notes| notes.with_claims(self.claims)).and_then(|notes| notes.with_cost(self.cost));
         Ok((spec, notes.map_err(|error| error.to_string())?))
     }
 }

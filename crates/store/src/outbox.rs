@@ -224,7 +224,7 @@ impl Store {
         for row in rows {
             if !appended.contains(&row.change) {
                 if !Audit::is_rendered(&row.line) {
-                    // The index is damaged, and what it says of this line is not one.
+                    // The index is damaged, or somebody else wrote there: what it says of this line is not one.
                     tracing::error!(change = row.change, "a line of the audit log that waited is lost");
                     continue;
                 }
@@ -417,3 +417,6 @@ fn rows(transaction: &Connection, which: Option<&HashSet<String>>) -> rusqlite::
 pub(crate) fn is_about(attempt: &mut Attempt<'_>, tool: ToolId, name: &ToolName) {
     (attempt.tool, attempt.name) = (Some(tool), Some(name.to_string()));
 }
+
+#[cfg(test)]
+mod tests;

@@ -165,6 +165,6 @@ impl Version {
             self.examples.clone(),
         );
         let notes = notes.and_then(|notes| notes.with_claims(self.claims.clone()));
-        notes.map(|notes| notes.with_cost(self.cost)).map_err(|error| error.to_string())
+        notes.and_then(|notes| notes.with_cost(self.cost)).map_err(|error| error.to_string())
     }
 }

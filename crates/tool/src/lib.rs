@@ -24,6 +24,6 @@ pub use grants::{
 pub use id::{IdError, IdPrefix, ToolId};
 pub use message::{Lang, headline, name_taken};
 pub use name::{Detail, NAME_LIMIT, NameError, OPERATIONS, ToolName};
-pub use notes::{DESCRIPTION_LIMIT, EXAMPLES_LIMIT, Notes, NotesError, TAG_LIMIT, TAGS_LIMIT};
+pub use notes::{DESCRIPTION_LIMIT, EXAMPLES_LIMIT, MAX_COST, Notes, NotesError, TAG_LIMIT, TAGS_LIMIT};
 pub use spec::{DECLARATION_LIMIT, SpecError, ToolSpec, canonical};
 pub use status::Status;

@@ -14,6 +14,8 @@ pub const TAGS_LIMIT: usize = 64;
 pub const TAG_LIMIT: usize = 128;
 /// The largest examples, in bytes of JSON.
 pub const EXAMPLES_LIMIT: usize = 256 * 1024;
+/// The largest cost, in tokens. Beyond it the canonical form (RFC 8785) rounds integers, and near 2^64 to one that is no `u64`.
+pub const MAX_COST: u64 = (1 << 53) - 1;
 
 /// What is said about a tool: changing it leaves the tool what it is.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -110,10 +112,15 @@ impl Notes {
     }
 
     /// With what making it cost, in tokens.
-    #[must_use]
-    pub fn with_cost(mut self, tokens: Option<u64>) -> Self {
+    ///
+    /// # Errors
+    /// `notes-invalid`: more than [`MAX_COST`].
+    pub fn with_cost(mut self, tokens: Option<u64>) -> Result<Self, NotesError> {
+        if let Some(tokens) = tokens.filter(|tokens| *tokens > MAX_COST) {
+            return Err(NotesError::Cost { tokens });
+        }
         self.cost = tokens;
-        self
+        Ok(self)
     }
 
     /// All of it at once, as it was kept or sent, but for claims and cost.
@@ -203,6 +210,12 @@ pub enum NotesError {
         /// Why.
         reason: String,
     },
+    /// A cost is too large to be kept exactly.
+    #[error("the cost is {tokens} tokens, the limit is {MAX_COST}")]
+    Cost {
+        /// The cost, in tokens.
+        tokens: u64,
+    },
     /// An example is none.
     #[error("example {number} {reason}")]
     Example {
@@ -230,6 +243,7 @@ impl NotesError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn what_is_too_much_is_refused_with_its_limit() {
@@ -241,6 +255,36 @@ mod tests {
         assert_eq!(long.to_string(), "the tag is 129 bytes, the limit is 128");
         let control = Notes::new("").unwrap().with_tags(["a\u{1b}[31m"]).unwrap_err();
         assert_eq!(control.to_string(), "`a\\u{1b}[31m` is no tag: it is empty, or has control characters in it");
+    }
+
+    #[test]
+    fn a_task_and_claims_beyond_their_limits_are_refused() {
+        let notes = || Notes::new("").unwrap();
+        notes().with_generated_from("x".repeat(DESCRIPTION_LIMIT)).unwrap();
+        let error = notes().with_generated_from("x".repeat(DESCRIPTION_LIMIT + 1)).unwrap_err();
+        assert_eq!(error.to_string(), "the task it was generated from is 16385 bytes, the limit is 16384");
+
+        // `{"idempotent":"…"}` has 17 bytes beside the name in it.
+        let claims = |name: usize, returns: Option<Value>| Claims { returns, idempotent: Some("x".repeat(name)) };
+        notes().with_claims(claims(65_519, None)).unwrap();
+        let error = notes().with_claims(claims(65_520, None)).unwrap_err();
+        assert_eq!(error.to_string(), "the claims is 65537 bytes, the limit is 65536");
+        let returns = json!({ "description": "x".repeat(40_000) });
+        notes().with_claims(claims(1, Some(returns.clone()))).unwrap();
+        let error = notes().with_claims(claims(40_000, Some(returns))).unwrap_err();
+        assert!(matches!(error, NotesError::TooLong { what: "claims", .. }), "{error}");
+    }
+
+    #[test]
+    fn a_cost_that_could_not_be_kept_exactly_is_refused() {
+        let notes = Notes::new("").unwrap().with_cost(Some(MAX_COST)).unwrap();
+        assert_eq!(notes.cost(), Some(MAX_COST));
+        assert_eq!(crate::spec::canonical(&MAX_COST).unwrap(), b"9007199254740991");
+        for tokens in [MAX_COST + 1, u64::MAX] {
+            let error = Notes::new("").unwrap().with_cost(Some(tokens)).unwrap_err();
+            assert_eq!(error.to_string(), format!("the cost is {tokens} tokens, the limit is 9007199254740991"));
+            assert_eq!(error.code(), "notes-invalid");
+        }
     }
 
     #[test]

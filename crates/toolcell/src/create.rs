@@ -284,5 +284,5 @@ fn noted(request: &CreateTool, schema: &Schema) -> Result<Notes, CreateError> {
         request.generated_from.clone(),
         request.examples.clone(),
     )?;
-    Ok(notes.with_claims(claims)?.with_cost(request.cost))
+    Ok(notes.with_claims(claims)?.with_cost(request.cost)?)
 }

@@ -87,6 +87,24 @@ async fn headers_that_cannot_be_sent_are_refused() {
 }
 
 #[tokio::test]
+async fn a_url_longer_than_the_limit_is_refused_before_it_is_parsed() {
+    const LIMIT: usize = 32 << 10;
+    let server = Server::start(|_| answer("here")).await;
+    let run = local(server.port, &["a.test"]);
+    let origin = format!("http://a.test:{}", server.port);
+    let url = |len: usize| format!("{origin}/{}", "x".repeat(len - origin.len() - 1));
+    assert_eq!(text(&run, get(&url(LIMIT))).await.1, "here");
+    // The second is no URL, which is not looked at.
+    for long in [url(LIMIT + 1), "x".repeat(LIMIT + 1)] {
+        let refused = failure(&run, get(&long)).await;
+        assert_eq!((refused.code, refused.effects), ("net-url", Effects::None));
+        assert!(refused.message.ends_with("it has 32769 bytes, the limit is 32768"), "{refused}");
+    }
+    let seen = server.seen();
+    assert_eq!((seen.len(), seen[0].target.len()), (1, LIMIT - origin.len()));
+}
+
+#[tokio::test]
 async fn two_headers_that_servers_read_as_one_are_not_sent_together() {
     let server = Server::start(|_| answer("")).await;
     let run = local(server.port, &["a.test"]);

@@ -1,7 +1,7 @@
 //! One attempt as one line of JSON, and back.
 //!
-//! Invariant: a line is printable ASCII and at most [`LINE_LIMIT`](super::pieces::LINE_LIMIT) bytes, whatever is in an
-//! attempt. So no name can begin a line, move a cursor or reverse the order of a text.
+//! Invariant: a line is printable ASCII and at most [`LINE_LIMIT`] bytes, whatever is in an attempt. So no name can begin a
+//! line, move a cursor or reverse the order of a text.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -13,10 +13,14 @@ use toolcell_tool::{NAME_LIMIT, ToolId};
 
 use super::attempt::{Action, Attempt, Change, Contents, Digest};
 use super::head::{Head, SEQ_LIMIT};
+use super::pieces::LINE_LIMIT;
 
 /// How much is recorded of parameters and of a message, in bytes of the line.
 const PARAMETERS_LIMIT: usize = 32 << 10;
 const MESSAGE_LIMIT: usize = 16 << 10;
+/// The longest line, in bytes, that was rendered for the start of the chain and can be linked to another one: the number of a
+/// later line and a repair take at most 58 bytes more.
+const RENDERED_LIMIT: usize = LINE_LIMIT - 64;
 
 /// What was done to the end of the log before a line was appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -87,8 +91,11 @@ pub(super) fn about(rendered: &str, change: &str) -> Option<String> {
 }
 
 /// A line that was rendered for the start of the chain, linked to another line before it, with its newline. None where it is
-/// not such a line.
+/// not such a line, or is longer than one is.
 pub(super) fn relink(rendered: &str, before: &Head, repaired: Option<Repair>) -> Option<Vec<u8>> {
+    if rendered.len() > RENDERED_LIMIT {
+        return None;
+    }
     let rest = rendered.strip_prefix(START_PREFIX)?.strip_suffix(END)?;
     let at = rest.len().checked_sub(PREVIOUS.len() + 2 * blake3::OUT_LEN)?;
     let body = rest.get(..at).filter(|_| rest.get(at..).is_some_and(|link| link.starts_with(PREVIOUS)))?;

@@ -111,6 +111,7 @@ impl CreateError {
             Self::Notes(NotesError::Claims { .. }) => {
                 "`returns` is a JSON Schema, and `idempotent` the parameter that a result can be given back as".into()
             }
+            Self::Notes(NotesError::Cost { .. }) => "say what making it cost in tokens, or leave it out".into(),
             Self::Notes(_) => "say less: long texts belong into the source, as comments".into(),
             Self::Spec(_) => "declare less".into(),
             Self::Refused(refusal) => refusal.hint().into(),

@@ -113,6 +113,20 @@ fn too_much_on_standard_output_denies_at_once() {
 }
 
 #[test]
+fn an_answer_as_long_as_the_limit_is_read() {
+    check(r"head -c 1048574 /dev/zero | tr '\0' ' '; printf '{}'", "no-objection");
+}
+
+#[test]
+fn four_kibibytes_of_standard_error_are_kept() {
+    // The first line that is not empty is told, as far as it was kept.
+    let script = |empty: usize| format!(r"head -c {empty} /dev/zero | tr '\0' '\n' >&2; echo why >&2; exit 1");
+    check(&script(4093), "deny: the gate `x` exited with status 1: why");
+    check(&script(4094), "deny: the gate `x` exited with status 1: wh");
+    check(&script(4096), "deny: the gate `x` exited with status 1");
+}
+
+#[test]
 fn a_command_need_not_read() {
     let args = json!({"text": "x".repeat(1 << 20)});
     let gates = gates(command(When::Before, "exec <&-; echo '{\"permissionDecision\":\"allow\"}'"));
