@@ -1,7 +1,8 @@
 # What can be done here. `make` shows this list.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lockdown dist dist-check deny advisories fuzz fuzz-short examples budgets peers reflection jailed torture soak lint check guest prelude profile check-guest bench clean
+CARGO_DENY := cargo-deny 0.20.2
+.PHONY: help demo test lockdown dist dist-check deny deny-tool advisories fuzz fuzz-short examples budgets peers reflection jailed torture soak lint check guest prelude profile check-guest bench clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -31,7 +32,10 @@ dist-check: dist ## Build the release again in another folder: the same bytes mu
 	.ci/dist-check "$${CARGO_TARGET_DIR:-target}/dist"
 
 deny: ## Check the licences, the bans and the sources of all that is linked
-	"$$(.ci/tool cargo-deny 0.20.2)" --config .deny.toml check bans licenses sources
+	"$$(.ci/tool $(CARGO_DENY))" --config .deny.toml check bans licenses sources
+
+deny-tool: # Build what `make deny` runs
+	@.ci/tool $(CARGO_DENY)
 
 advisories: ## Hold all that is linked against a database of security advisories (TOOLCELL_ADVISORY_DB: a checkout of RustSec's advisory-db)
 	.ci/advisories

@@ -51,6 +51,7 @@ fixtures! {
     each_new_takes_one_list_of_arguments: "new-new",
     strings_spread_into_objects: "spread-string",
     a_private_setter_is_found_in_its_objects: "setter-brand",
+    typed_arrays_assignments_and_stacks_follow_the_language: "typed-arrays-assignments-stacks",
     from_async_makes_ordinary_elements: "array-from-async",
     handlers_of_a_disposable_stack_are_called_without_arguments: "disposable-stack-poisoned-then",
     disposable_stacks_dispose_in_order: "disposable-stacks",

@@ -249,6 +249,21 @@ fn standard_decorators_run_on_every_kind_of_member() {
     }
 }
 
+/// As `docs/engine.md` says; an update of the parser may take these.
+#[test]
+fn what_the_parser_does_not_take_is_refused_at_its_place() {
+    for (statement, place) in [
+        ("if (true) function f() {}", "1:11"),
+        ("for (using x = null; false;) {}", "1:12"),
+        ("async function f() { for (await using x = null; false;) {} }", "1:39"),
+        ("class A { static declare x: number }", "1:26"),
+    ] {
+        let done = exec(format!("{statement}\nconst execute = () => 1"), &[]);
+        assert_eq!(done.status, 3, "{statement}: {}", done.err);
+        assert!(done.err.starts_with("error: syntax error: ") && done.err.contains(place), "{statement}: {}", done.err);
+    }
+}
+
 /// `(target, key, descriptor)` of the old signature is `(value, context)`.
 #[test]
 fn decorators_of_the_old_signature_are_handed_what_the_standard_says() {

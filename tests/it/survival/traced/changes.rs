@@ -310,7 +310,7 @@ fn a_run_that_cannot_be_closed_stops_no_other_command() {
 fn a_change_that_is_killed_at_any_point_has_one_line_if_it_happened_and_none_if_not() {
     let bench = Bench::new();
     // With the tool whose runs show whether it happened: `create --replace`, `delete` and `approvals grant`.
-    for (change, tool, every) in [(1, "a", 4), (2, "a", 4), (5, "asks", 2)] {
+    for (change, tool, every) in [(1, "a", 8), (2, "a", 8), (5, "asks", 2)] {
         let (action, words) = changes(&bench).swap_remove(change);
         bench.again();
         let (before, at_first) = (bench.lines(action), bench.ran(tool));
