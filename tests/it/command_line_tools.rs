@@ -52,9 +52,8 @@ fn create_takes_a_source_a_request_and_standard_input() {
     );
     assert_eq!((done.status, done.err.contains("p.json: no such file")), (4, true), "{}", done.err);
     desk.file("p.json", r#"{"n": {"type": "string", "enum": ["a", "b"], "default": "a"}}"#);
-    let done = desk.run(
-        &[&words[..], &["--example", "{\"parameters\": {\"numbers\": [2]}}", "--parameters", "@$p.json"]].concat(),
-    );
+    desk.file("example.json", r#"{"parameters": {"numbers": [2]}}"#);
+    let done = desk.run(&[&words[..], &["--example", "@$example.json", "--parameters", "@$p.json"]].concat());
     let old = &created["id"].as_str().unwrap()[..15];
     check(&done, 0, &done.out, &format!("note: it replaces {old}: `toolcell rollback mean 1` goes back\n"));
     let shown = desk.run(&["show", "mean", "--json"]).json();
@@ -100,6 +99,8 @@ fn create_says_why_it_made_nothing() {
     refused(&source(good, &["--parameters", "{\"n\": {\"type\": \"odd\"}}"]), 2, "parameters-invalid");
     refused(&source(good, &["--parameters", "{n: 1}"]), 2, "usage");
     refused(&source(good, &["--example", "]"]), 2, "usage");
+    refused(&source(good, &["--example", "@/no/such/file"]), 4, "file-not-found");
+    refused(&source(good, &["--returns", "@/no/such/file"]), 4, "file-not-found");
     refused(&source(good, &["--capabilities", "teleport"]), 2, "capabilities-invalid");
     refused(&desk.run(&["create", "/no/such/file", "--json"]), 4, "file-not-found");
     desk.file("2x.js", good);

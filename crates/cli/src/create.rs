@@ -111,15 +111,23 @@ fn overrule(request: &mut CreateTool, args: &CreateArgs, streams: &mut Streams<'
         request.parameters = value("--parameters", &input::said(word, REQUEST_LIMIT, streams)?)?;
     }
     if !args.example.is_empty() {
-        request.examples = args.example.iter().map(|text| value("--example", text)).collect::<Result<_, _>>()?;
+        request.examples = args.example.iter().map(|word| json("--example", word)).collect::<Result<_, _>>()?;
     }
     if let Some(schema) = &args.returns {
-        request.returns = Some(value("--returns", schema)?);
+        request.returns = Some(json("--returns", schema)?);
     }
     request.idempotent = args.idempotent.clone().or_else(|| request.idempotent.take());
     request.cost = args.cost.or(request.cost);
     request.replace |= args.replace;
     Ok(())
+}
+
+/// JSON as it was typed, or of `@FILE`.
+fn json(option: &str, word: &str) -> Result<Value, Failure> {
+    match word.strip_prefix('@') {
+        Some(path) => value(option, &input::file(Path::new(path), REQUEST_LIMIT)?),
+        None => value(option, word),
+    }
 }
 
 fn value(option: &str, text: &str) -> Result<Value, Failure> {

@@ -224,7 +224,7 @@ impl Store {
         for row in rows {
             if !appended.contains(&row.change) {
                 if !Audit::is_rendered(&row.line) {
-                    // The index is damaged, or somebody else wrote there: what it says of this line is not one.
+                    // The index is damaged, or another program wrote to it: this is no line of the log.
                     tracing::error!(change = row.change, "a line of the audit log that waited is lost");
                     continue;
                 }

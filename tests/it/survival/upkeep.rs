@@ -19,7 +19,7 @@ use super::process::{Watchdog, pid};
 use crate::mcp::home::binary;
 use crate::shelf::{Shelf, made, returns};
 
-/// A policy that grants a space of keys and values, and asks nobody.
+/// A policy that grants a space of keys and values without an approval.
 const WITH_NOTES: &str = "[approval]\nmode = \"auto\"\n[grants.default.kv]\nspace = \"notes\"\n";
 
 /// A folder with a store in it, and the commands that work on that.

@@ -47,11 +47,11 @@ pub(crate) struct CreateArgs {
     pub(crate) generated_from: Option<String>,
 
     /// What it is expected to do, as JSON: {"parameters": {…}, "result": …}, or "throws" (part of an error) or "holds" (an
-    /// expression of result and parameters) in place of "result"; several times
+    /// expression of result and parameters) in place of "result"; or @FILE; several times
     #[arg(long, value_name = "JSON")]
     pub(crate) example: Vec<String>,
 
-    /// A JSON Schema that every result passes
+    /// A JSON Schema that every result passes, or @FILE
     #[arg(long, value_name = "JSON")]
     pub(crate) returns: Option<String>,
 

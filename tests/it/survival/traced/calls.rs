@@ -48,7 +48,7 @@ pub(crate) enum Kind {
 }
 
 /// What a thread asks of the kernel: the number of the call, and its first arguments (`syscall(2)`).
-pub(crate) struct Asked {
+pub(crate) struct Syscall {
     number: i64,
     arguments: [u64; 3],
 }
@@ -68,13 +68,13 @@ pub(crate) enum Fault {
     Short,
 }
 
-impl From<&user_regs_struct> for Asked {
+impl From<&user_regs_struct> for Syscall {
     fn from(regs: &user_regs_struct) -> Self {
         Self { number: regs.orig_rax.cast_signed(), arguments: [regs.rdi, regs.rsi, regs.rdx] }
     }
 }
 
-impl Asked {
+impl Syscall {
     /// A call that asks for everything that this one can be asked for.
     fn any(number: i64) -> Self {
         Self { number, arguments: [u64::MAX; 3] }
@@ -98,28 +98,28 @@ impl Kind {
     /// Whether a call with this number can change something.
     pub(crate) fn changes(number: i64) -> bool {
         // No thread has this number: what it would open is not known.
-        Self::of(Pid::from_raw(0), &Asked::any(number)).is_some()
+        Self::of(Pid::from_raw(0), &Syscall::any(number)).is_some()
     }
 
     /// Whether a call with this number looks at something, or locks it.
     pub(crate) fn looks(number: i64) -> bool {
-        Self::of_look(&Asked::any(number)).is_some()
+        Self::of_look(&Syscall::any(number)).is_some()
     }
 
     /// What a thread that stands before a call is about to change.
-    pub(crate) fn of(thread: Pid, asked: &Asked) -> Option<Self> {
+    pub(crate) fn of(thread: Pid, syscall: &Syscall) -> Option<Self> {
         let opened = |flags: u64| {
             let has = |flag: i32| flags & u64::from(flag.cast_unsigned()) != 0;
             let made = has(libc::O_CREAT).then_some(if has(libc::O_EXCL) { Self::Create } else { Self::Open });
             made.or_else(|| has(libc::O_TRUNC).then_some(Self::Alter))
         };
-        match asked.number {
-            libc::SYS_write | libc::SYS_writev => match asked.arguments[0] {
+        match syscall.number {
+            libc::SYS_write | libc::SYS_writev => match syscall.arguments[0] {
                 0 | 2 => None,
                 1 => Some(Self::Answer),
-                _ => Some(Self::Write(asked.arguments[2])),
+                _ => Some(Self::Write(syscall.arguments[2])),
             },
-            libc::SYS_pwrite64 => Some(Self::Write(asked.arguments[2])),
+            libc::SYS_pwrite64 => Some(Self::Write(syscall.arguments[2])),
             libc::SYS_pwritev
             | libc::SYS_pwritev2
             | libc::SYS_copy_file_range
@@ -127,9 +127,9 @@ impl Kind {
             | libc::SYS_fallocate => Some(Self::Write(1)),
             libc::SYS_fsync | libc::SYS_fdatasync => Some(Self::Sync),
             libc::SYS_syncfs | libc::SYS_sync => Some(Self::SyncAll),
-            libc::SYS_open => opened(asked.arguments[1]),
-            libc::SYS_openat => opened(asked.arguments[2]),
-            libc::SYS_openat2 => opened(word(thread, asked.arguments[2]).map_or(u64::MAX, c_long::cast_unsigned)),
+            libc::SYS_open => opened(syscall.arguments[1]),
+            libc::SYS_openat => opened(syscall.arguments[2]),
+            libc::SYS_openat2 => opened(word(thread, syscall.arguments[2]).map_or(u64::MAX, c_long::cast_unsigned)),
             libc::SYS_creat => Some(Self::Open),
             libc::SYS_mkdir | libc::SYS_mkdirat => Some(Self::Folder),
             libc::SYS_rename | libc::SYS_renameat | libc::SYS_renameat2 => Some(Self::Rename),
@@ -150,8 +150,8 @@ impl Kind {
 
 impl Kind {
     /// What a thread that stands before a call is about to look at, or to lock.
-    pub(crate) fn of_look(asked: &Asked) -> Option<Self> {
-        match asked.number {
+    pub(crate) fn of_look(syscall: &Syscall) -> Option<Self> {
+        match syscall.number {
             libc::SYS_open
             | libc::SYS_openat
             | libc::SYS_openat2
@@ -172,9 +172,9 @@ impl Kind {
 
 impl Call {
     /// The call that a thread stands before, with the file that it is about.
-    pub(crate) fn new(kind: Kind, thread: Pid, asked: &Asked) -> Self {
+    pub(crate) fn new(kind: Kind, thread: Pid, syscall: &Syscall) -> Self {
         let opened = |number: u64| std::fs::read_link(format!("/proc/{thread}/fd/{number}")).unwrap_or_default();
-        let file = match asked.number {
+        let file = match syscall.number {
             libc::SYS_open
             | libc::SYS_creat
             | libc::SYS_mkdir
@@ -184,7 +184,7 @@ impl Call {
             | libc::SYS_truncate
             | libc::SYS_stat
             | libc::SYS_lstat
-            | libc::SYS_chmod => text(thread, asked.arguments[0]).into(),
+            | libc::SYS_chmod => text(thread, syscall.arguments[0]).into(),
             libc::SYS_openat
             | libc::SYS_openat2
             | libc::SYS_mkdirat
@@ -195,8 +195,8 @@ impl Call {
             | libc::SYS_fchownat
             | libc::SYS_newfstatat
             | libc::SYS_statx
-            | libc::SYS_readlinkat => opened(asked.arguments[0]).join(text(thread, asked.arguments[1])),
-            _ => opened(asked.arguments[0]),
+            | libc::SYS_readlinkat => opened(syscall.arguments[0]).join(text(thread, syscall.arguments[1])),
+            _ => opened(syscall.arguments[0]),
         };
         Self { kind, file }
     }

@@ -22,8 +22,8 @@ const ONE: &str = "const execute = () => 1";
 /// The source of `keeps` and of `asks`.
 const WAITS: &str = "const execute = () => new Promise((done) => setTimeout(() => done('kept'), 1))";
 
-/// A store with `a`, which answered 3 and answers 1, `keeps`, which somebody approved, `asks`, which nobody did, and `gone`, which
-/// was deleted.
+/// A store with five tools: `a` has two versions, of which the first returns 3 and the second 1; `keeps` is approved; `asks` waits for
+/// an approval; `gone` and `old` are deleted, the second after it was exported.
 struct Bench {
     start: TempDir,
     folder: TempDir,

@@ -24,7 +24,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use super::calls::{Asked, Call, Fault, Kind};
+use super::calls::{Call, Fault, Kind, Syscall};
 use crate::survival::process::{self, Told, Watchdog};
 
 /// A clerk who is about to work.
@@ -216,15 +216,15 @@ impl Tracer<'_> {
     /// A thread stands before a call.
     fn enter(&mut self, thread: Pid) -> nix::Result<()> {
         let mut regs = ptrace::getregs(thread)?;
-        let asked = Asked::from(&regs);
-        let kind = Kind::of(thread, &asked);
-        let kind = if self.about.is_some() { kind.or_else(|| Kind::of_look(&asked)) } else { kind };
+        let syscall = Syscall::from(&regs);
+        let kind = Kind::of(thread, &syscall);
+        let kind = if self.about.is_some() { kind.or_else(|| Kind::of_look(&syscall)) } else { kind };
         let Some(kind) = kind else { return Ok(()) };
-        if self.about.is_some_and(|about| !about(&Call::new(kind, thread, &asked))) {
+        if self.about.is_some_and(|about| !about(&Call::new(kind, thread, &syscall))) {
             return Ok(());
         }
         if let Some(watch) = &mut self.watch {
-            let call = Call::new(kind, thread, &asked);
+            let call = Call::new(kind, thread, &syscall);
             if kind != Kind::Answer {
                 self.watched.insert(thread, call);
                 return Ok(());
@@ -232,7 +232,7 @@ impl Tracer<'_> {
             watch(&call);
         }
         let Some(fault) = self.happening(kind) else { return Ok(()) };
-        self.hit.get_or_insert_with(|| Call::new(kind, thread, &asked));
+        self.hit.get_or_insert_with(|| Call::new(kind, thread, &syscall));
         let error = match fault {
             Fault::Kill => return kill(self.clerk, Signal::SIGKILL),
             Fault::Fail(error) => error,
