@@ -3,7 +3,7 @@
 //! A call looks by itself: when an epoch of its engine ends ([`ticker`](crate::ticker)), about every millisecond, and after slices of
 //! fuel ([`Cell`](crate::instance::Cell)), which is all that it does where no thread can be started.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -109,26 +109,37 @@ pub struct Until {
 #[derive(Debug)]
 struct Deadline {
     first: Instant,
-    /// By how much it was put off, in nanoseconds.
-    later: AtomicU64,
+    /// By how much it was put off, in nanoseconds; negative where it was moved to an earlier moment.
+    later: AtomicI64,
 }
 
 impl Until {
     /// At this moment, or when the token is cancelled.
     #[must_use]
     pub fn new(deadline: Instant, cancel: Option<CancelToken>) -> Self {
-        Self { deadline: Arc::new(Deadline { first: deadline, later: AtomicU64::new(0) }), cancel }
+        Self { deadline: Arc::new(Deadline { first: deadline, later: AtomicI64::new(0) }), cancel }
     }
 
     /// The moment at which the call's time is up.
     #[must_use]
     pub fn deadline(&self) -> Instant {
-        self.deadline.first + Duration::from_nanos(self.deadline.later.load(Ordering::Relaxed))
+        let later = self.deadline.later.load(Ordering::Relaxed);
+        let by = Duration::from_nanos(later.unsigned_abs());
+        let first = self.deadline.first;
+        if later < 0 { first.checked_sub(by).unwrap_or(first) } else { first + by }
     }
 
     /// Puts the deadline off, by the time that somebody took to decide about what the tool asked for.
     pub fn extend(&self, by: Duration) {
-        self.deadline.later.fetch_add(u64::try_from(by.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.deadline.later.fetch_add(nanoseconds(by), Ordering::Relaxed);
+    }
+
+    /// Moves the deadline to this much time from now, as another process measures it. With no time left the call is over.
+    pub fn ends_in(&self, left: Duration) {
+        let (now, first) = (Instant::now(), self.deadline.first);
+        let from_now =
+            nanoseconds(now.saturating_duration_since(first)) - nanoseconds(first.saturating_duration_since(now));
+        self.deadline.later.store(from_now.saturating_add(nanoseconds(left)), Ordering::Relaxed);
     }
 
     /// What else ends the call, if anything does.
@@ -173,4 +184,8 @@ impl Until {
         }
         *rung = false;
     }
+}
+
+fn nanoseconds(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
 }

@@ -280,6 +280,21 @@ fn a_program_that_does_not_serve_is_no_worker() {
 }
 
 #[test]
+fn a_wait_ends_at_the_deadline_that_the_host_measures() {
+    let jail = jail_with(Kind::Roomy);
+    // A worker that has to read so many parameters first begins to count its time later than the host.
+    let params = json!({ "text": "a".repeat(4 << 20) }).to_string();
+    let waits = "const execute = () => new Promise((done) => setTimeout(done, 1e6))";
+    let world = World::new().script(waits).operations(&toolcell_host::Timers).timeout(100);
+    for _ in 0..5 {
+        assert_eq!(
+            world.run_in(jail, &params).outcome,
+            Outcome::Stopped(Stop::Deadline { limit: Duration::from_millis(100) })
+        );
+    }
+}
+
+#[test]
 fn a_program_that_says_what_no_worker_says_is_not_believed() {
     let folder = tempfile::tempdir().unwrap();
     // Its streams are the pipe, and twice nothing.

@@ -162,7 +162,7 @@ impl<'a, 'r> Exchange<'a, 'r> {
         let run = self.run;
         Terms {
             budget: *self.budget,
-            time: self.watch.until.deadline().saturating_duration_since(Instant::now()),
+            time: self.time_left(),
             cancelled: self.watch.until.is_cancelled(),
             grants: run.operations.grants(),
             tool: run.tool,
@@ -173,6 +173,11 @@ impl<'a, 'r> Exchange<'a, 'r> {
             partial: run.partial.is_some(),
             fuel_covers: run.fuel_covers,
         }
+    }
+
+    /// How much time the call has until its deadline.
+    fn time_left(&self) -> Duration {
+        self.watch.until.deadline().saturating_duration_since(Instant::now())
     }
 
     fn ask(&mut self, asked: &Asked<'_>) -> Result<(), Lost> {
@@ -237,12 +242,11 @@ impl<'a, 'r> Exchange<'a, 'r> {
         }
         let until = &self.watch.until;
         let left = Left { until, fuel, memory };
-        let due = until.deadline();
         let rest = match patience {
             Patience::Awake => Rest::Waited(operations.wait(&left)),
             Patience::MaySleep => operations.wait_or_sleep(&left),
         };
-        let (extended, cancelled) = (until.deadline().saturating_duration_since(due), until.is_cancelled());
+        let cancelled = until.is_cancelled();
         if let Rest::Waited(waited) = &rest {
             for ended in &waited.ended {
                 self.pending.remove(&ended.id);
@@ -250,7 +254,7 @@ impl<'a, 'r> Exchange<'a, 'r> {
             let left = self.fuel_left.saturating_sub(waited.fuel);
             self.spend(left);
         }
-        Ok(Rested { rest, extended, cancelled })
+        Ok(Rested { rest, left: self.time_left(), cancelled })
     }
 
     /// Notes that so much fuel is left, which is not more than before.

@@ -122,8 +122,8 @@ impl UnderWay<'_> {
         self.link.say(&Said::Waits { begun, fuel: left.fuel, memory: left.memory });
         loop {
             match self.link.pipe().hear::<Asked<'_>>(usize::MAX, |_| Patient::Yes) {
-                Ok(Asked::Rested(Rested { rest, extended, cancelled })) => {
-                    left.until.extend(extended);
+                Ok(Asked::Rested(Rested { rest, left: time, cancelled })) => {
+                    left.until.ends_in(time);
                     if cancelled {
                         self.link.end_call();
                     }

@@ -97,8 +97,9 @@ pub(crate) enum Patience {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Rested {
     pub(crate) rest: Rest,
-    /// By how much its deadline was put off.
-    pub(crate) extended: Duration,
+    /// How much time the call has left, as the host measures it: none where its deadline has passed. The worker read its terms
+    /// after the host wrote them, so by its own clock there would be a little more.
+    pub(crate) left: Duration,
     pub(crate) cancelled: bool,
 }
 
