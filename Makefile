@@ -43,7 +43,7 @@ advisories: ## Hold all that is linked against a database of security advisories
 fuzz: ## Fuzz what reads untrusted text, guided by coverage, for FUZZ_SECONDS each (10 minutes); FUZZ_TARGETS="policy receipt" chooses
 	.ci/fuzz long $${FUZZ_SECONDS:-600} $(FUZZ_TARGETS)
 
-fuzz-short: ## Fuzz it with mutations of the committed seeds, for a minute each
+fuzz-short: ## Fuzz it with mutations of the committed seeds, all targets side by side, for two minutes
 	.ci/fuzz short
 
 reflection: ## Measure reflection on its labelled tasks, and draw precision and recall

@@ -215,6 +215,9 @@ impl<'a> Cell<'a> {
             wasmtime::bail!("the guest's exports have other types than the protocol says");
         };
         let buffer = buffer.typed(&store)?;
+        if is_pooled(guest.kind) {
+            store.data_mut().memory_begin = Some(memory.data_ptr(&store).addr());
+        }
         store.fuel_async_yield_interval(Some(slice(guest.kind)))?;
         Ok(Self { store, instance, memory, stack_pointer, buffer, guest, is_profiled: false })
     }

@@ -13,6 +13,7 @@ use toolcell_protocol::{IMPORT_MODULE, Level};
 use wasmtime::{Caller, Engine, Extern, Linker, ResourceLimiter, Result};
 
 use crate::budget::Budget;
+use crate::image;
 use crate::json::Json;
 use crate::outcome::{LogLine, Reading, Stop};
 use crate::profile::Sampler;
@@ -40,6 +41,8 @@ pub(crate) struct Inside {
     pub(crate) memory_limit: usize,
     /// Whether more was asked for, and refused.
     pub(crate) memory_refused: bool,
+    /// The address at which the memory begins, where it does not move.
+    pub(crate) memory_begin: Option<usize>,
     /// Console lines so far.
     pub(crate) logs: Vec<LogLine>,
     pub(crate) console_bytes: usize,
@@ -74,6 +77,7 @@ impl Inside {
             until,
             memory_limit,
             memory_refused: false,
+            memory_begin: None,
             logs: Vec::new(),
             console_bytes: 0,
             console_limit: 0,
@@ -147,9 +151,12 @@ impl Inside {
 }
 
 impl ResourceLimiter for Inside {
-    fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> Result<bool> {
+    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> Result<bool> {
         let fits = desired <= self.memory_limit;
         self.memory_refused |= !fits;
+        if fits && let Some(begin) = self.memory_begin {
+            image::prefer_huge_pages(begin, current, desired);
+        }
         Ok(fits)
     }
 

@@ -123,6 +123,13 @@ fn export_writes_tools_where_it_is_told() {
     assert_eq!(on(&shelf, &["export", "../x"]).status, 2);
     assert_eq!(on(&shelf, &["export", "--sign", "key"]).status, 2);
     assert_eq!(on(&shelf, &["export", "-o", &format!("{file}/x")]).status, 2);
+    let nowhere = on(&shelf, &["export", "-o", "/no/such/folder/x"]);
+    assert_eq!(nowhere.status, 4);
+    assert!(
+        nowhere.err.contains("there is no such folder") && nowhere.err.contains("can be written to"),
+        "{}",
+        nowhere.err
+    );
     let failed = on(&shelf, &["audit", "--action", "export", "--outcome", "failed"]);
     assert!(failed.out.ends_with("  export  failed: tool-not-found\n"), "{}", failed.out);
 }

@@ -55,6 +55,7 @@ fixtures! {
     from_async_makes_ordinary_elements: "array-from-async",
     handlers_of_a_disposable_stack_are_called_without_arguments: "disposable-stack-poisoned-then",
     disposable_stacks_dispose_in_order: "disposable-stacks",
+    copies_are_the_same_in_parts_and_in_chunks: "copies",
     numbers_of_json_are_the_same_numbers: "json-numbers",
     json_does_not_go_through_array_prototype: "json-poisoned-array-prototype",
 }

@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::read;
 use crate::open;
-use crate::output::replaceable;
+use crate::output::{replaceable, unwritable};
 use crate::progress::during;
 use crate::rules::Rules;
 
@@ -151,7 +151,7 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     written.map_err(|error| {
         // What could not be finished is of no use to anybody.
         let _ = fs::remove_file(&part);
-        failed(path)(error)
+        unwritable(path)(error)
     })
 }
 

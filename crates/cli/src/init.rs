@@ -14,6 +14,7 @@ use crate::Streams;
 use crate::args::{InitArgs, PolicyArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::output::unwritable;
 use crate::rules;
 
 const USER: &str = include_str!("init/user.toml");
@@ -51,9 +52,9 @@ pub(crate) fn run(
 
 /// Writes a new file, and the folder of it.
 fn write(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
-    let failed = |error| Failure::File { path: path.display().to_string(), error };
+    let failed = unwritable(path);
     if let Some(folder) = path.parent().filter(|folder| *folder != PathBuf::new()) {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(&failed)?;
     }
     let opened = OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
     let mut file = match opened {
@@ -65,7 +66,7 @@ fn write(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
                 "edit it; `toolcell config check` says whether it is sound",
             ));
         }
-        other => other.map_err(failed)?,
+        other => other.map_err(&failed)?,
     };
     file.write_all(text.as_bytes()).map_err(failed)
 }

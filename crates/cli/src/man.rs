@@ -10,6 +10,7 @@ use crate::Streams;
 use crate::args::{Args, ManArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::output::unwritable;
 
 pub(crate) fn run(args: &ManArgs, streams: &mut Streams<'_>) -> Result<Exit, Failure> {
     let Some(folder) = &args.folder else {
@@ -17,8 +18,8 @@ pub(crate) fn run(args: &ManArgs, streams: &mut Streams<'_>) -> Result<Exit, Fai
         return Ok(Exit::Done);
     };
     let shown = folder.display().to_string();
-    let failed = |error| Failure::File { path: shown.clone(), error };
-    fs::create_dir_all(folder).map_err(failed)?;
+    let failed = unwritable(folder);
+    fs::create_dir_all(folder).map_err(&failed)?;
     clap_mangen::generate_to(Args::command(), folder).map_err(failed)?;
     writeln!(streams.output, "wrote the pages to {}", visible(&shown))?;
     Ok(Exit::Done)

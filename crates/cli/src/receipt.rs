@@ -12,6 +12,7 @@ use toolcell::{Lang, Receipt};
 
 use crate::Streams;
 use crate::failure::Failure;
+use crate::output::unwritable;
 
 /// Where a receipt is going to be.
 pub(crate) struct Place<'a> {
@@ -34,11 +35,7 @@ impl<'a> Place<'a> {
         let opened = options.write(true).create_new(true).mode(0o600).open(&part);
         let file = opened.map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => taken(&part),
-            ErrorKind::NotFound => {
-                let message = format!("{} cannot be written: there is no such folder", path.display());
-                Failure::said("file-not-found", message, "name a file in a folder that is there")
-            }
-            _ => failed(path)(error),
+            _ => unwritable(path)(error),
         })?;
         Ok(Self { path, part, file })
     }
@@ -47,11 +44,11 @@ impl<'a> Place<'a> {
     pub(crate) fn keep(mut self, receipt: &Receipt, lang: Lang, streams: &mut Streams<'_>) -> Result<(), Failure> {
         let text = receipt.to_text();
         let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_all());
-        written.map_err(failed(self.path))?;
+        written.map_err(unwritable(self.path))?;
         // A link, unlike a new name, never takes the place of a file that came there meanwhile.
         fs::hard_link(&self.part, self.path).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => taken(self.path),
-            _ => failed(self.path)(error),
+            _ => unwritable(self.path)(error),
         })?;
         if !receipt.has_journal() {
             let (word, text) = match lang {
@@ -75,9 +72,4 @@ impl Drop for Place<'_> {
 fn taken(path: &Path) -> Failure {
     let message = format!("{} is there already", path.display());
     Failure::said("file-exists", message, "name another file: receipts are not overwritten")
-}
-
-fn failed(path: &Path) -> impl Fn(std::io::Error) -> Failure {
-    let path = path.display().to_string();
-    move |error| Failure::File { path: path.clone(), error }
 }

@@ -16,6 +16,7 @@ use toolcell::gate::ProgramFiles;
 use crate::args::PolicyArgs;
 use crate::failure::Failure;
 use crate::input;
+use crate::output::unwritable;
 
 /// The longest list, in bytes.
 const LIMIT: u64 = 16 << 20;
@@ -169,18 +170,18 @@ impl Trusted {
     /// Writes the list beside the old one, and puts it in its place.
     fn write(&self, files: &[TrustedFile]) -> Result<(), Failure> {
         let Some(path) = &self.path else { return Err(Failure::NoHome) };
-        let failed = |error| Failure::File { path: path.display().to_string(), error };
+        let failed = unwritable(path);
         if let Some(folder) = path.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(&failed)?;
         }
         let new = path.with_extension(format!("{}.new", std::process::id()));
         let mut options = OpenOptions::new();
-        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&new).map_err(failed)?;
-        writeln!(file, "{FORMAT}").map_err(failed)?;
+        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&new).map_err(&failed)?;
+        writeln!(file, "{FORMAT}").map_err(&failed)?;
         for TrustedFile { hash, path, programs } in files {
-            writeln!(file, "{hash} {}", path.display()).map_err(failed)?;
+            writeln!(file, "{hash} {}", path.display()).map_err(&failed)?;
             for TrustedProgram { hash, path } in programs {
-                writeln!(file, "  {hash} {}", path.display()).map_err(failed)?;
+                writeln!(file, "  {hash} {}", path.display()).map_err(&failed)?;
             }
         }
         file.sync_all().and_then(|()| std::fs::rename(&new, path)).map_err(failed)

@@ -4,6 +4,8 @@
 //! Invariant: the output depends on the input alone. The initialiser sees a clock that stands still and random bytes
 //! that are zero, so a second build gives the same bytes.
 
+mod bulk;
+
 use anyhow::{Context as _, Result, bail};
 use wasmtime::{Caller, Config, Engine, Extern, Linker, Module, Store};
 use wasmtime_wasi::WasiCtxBuilder;
@@ -20,7 +22,7 @@ fn main() -> Result<()> {
     };
     let read = |path: &String| std::fs::read(path).with_context(|| format!("cannot read {path}"));
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    let snapshot = runtime.block_on(snapshot(&read(input)?, &read(prelude)?, &read(typebox)?))?;
+    let snapshot = runtime.block_on(snapshot(&bulk::in_chunks(&read(input)?)?, &read(prelude)?, &read(typebox)?))?;
     std::fs::write(output, &snapshot).with_context(|| format!("cannot write {output}"))
 }
 
