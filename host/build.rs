@@ -41,6 +41,8 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     println!("cargo::rustc-env=TOOLCELL_ENGINE_VERSION={}", engine_version(&root.join("../Cargo.lock")));
     let guest = pinned_guest(&root.join("../guest/prebuilt"));
+    // Those of the two functions that do all others (`guest/snapshot/src/bulk.rs`).
+    assert_eq!(long_moves(&guest), 2, "the guest moves memory in pieces that hold a deadline up");
 
     let (from, fresh) = fresh_memory(&guest);
     let mut images = format!(
@@ -129,6 +131,27 @@ fn pinned_guest(prebuilt: &Path) -> Vec<u8> {
     let actual = blake3::hash(&guest).to_string();
     assert_eq!(actual, pinned, "{} is not the guest that was committed; `make guest` builds it", file.display());
     guest
+}
+
+/// How many operators of the guest may copy or fill more than 256 KiB at once.
+fn long_moves(guest: &[u8]) -> usize {
+    let mut long = 0;
+    for payload in Parser::new(0).parse_all(guest) {
+        let Payload::CodeSectionEntry(body) = payload.expect("the guest is valid") else { continue };
+        let mut length = None;
+        for operator in body.get_operators_reader().expect("the guest is valid") {
+            length = match operator.expect("the guest is valid") {
+                Operator::I32Const { value } => Some(value),
+                Operator::MemoryCopy { .. } | Operator::MemoryFill { .. } => {
+                    long += usize::from(!length.is_some_and(|length| (0..=256 << 10).contains(&length)));
+                    None
+                }
+                Operator::MemoryInit { .. } => panic!("the guest copies a passive segment"),
+                _ => None,
+            };
+        }
+    }
+    long
 }
 
 /// The memory of a fresh instance, from the first page that is not zero: a prepared script is kept as what differs.

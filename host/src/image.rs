@@ -188,7 +188,8 @@ const HUGE_PAGE: usize = 2 << 20;
 /// Asks the kernel for huge pages where a memory grows large. A call that ends gives its pages back before it is answered, which takes
 /// 0.1 ms for each MiB of small pages, and next to nothing for huge ones.
 ///
-/// The memory begins at an address, and has so many bytes before and afterwards.
+/// `begin` is the memory's address, `before` and `after` are its sizes in bytes before and after it grows. What grows in steps of less
+/// than a huge page stays in small ones: to have the kernel put those together (`MADV_COLLAPSE`) made growing 2.5 times as slow.
 pub(crate) fn prefer_huge_pages(begin: usize, before: usize, after: usize) {
     let from = (begin + before.max(SMALL_PAGES)) & !(HUGE_PAGE - 1);
     let to = begin + after;

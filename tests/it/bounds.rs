@@ -97,6 +97,11 @@ impl Case {
 
 /// The most memory that a process had so far, in KiB; 0 where it has ended.
 fn resident(process: u32) -> u64 {
+    // A process that has just been started may have the memory of the one that started it for a moment more.
+    let program = |process: &str| std::fs::read_link(format!("/proc/{process}/exe")).ok();
+    if program(&process.to_string()) == program("self") {
+        return 0;
+    }
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)

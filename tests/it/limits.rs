@@ -20,6 +20,17 @@ fn an_endless_loop_runs_out_of_fuel() {
 }
 
 #[test]
+fn a_call_with_much_memory_has_it_in_huge_pages() {
+    if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
+        return;
+    }
+    let at_once = World::new().on(Kind::Roomy).script("const execute = () => new Uint8Array(32 << 20).fill(1).length");
+    assert_eq!(at_once.returns(), "33554432");
+    let smaps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+    assert!(smaps.lines().any(|line| line.starts_with("VmFlags:") && line.contains(" hg")), "{smaps}");
+}
+
+#[test]
 fn fuel_that_was_measured_is_enough_and_less_is_not() {
     let world =
         World::new().script("const execute = () => { let n = 0; for (let i = 0; i < 100_000; i++) n += i; return n }");

@@ -68,7 +68,11 @@ fn write(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
         }
         other => other.map_err(&failed)?,
     };
-    file.write_all(text.as_bytes()).map_err(failed)
+    file.write_all(text.as_bytes()).map_err(|error| {
+        // Half a policy is none.
+        let _ = std::fs::remove_file(path);
+        failed(error)
+    })
 }
 
 #[cfg(test)]

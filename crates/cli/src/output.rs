@@ -19,14 +19,19 @@ pub(crate) fn replaceable(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// A file cannot be written.
+/// A file, or a folder for files, cannot be written.
 pub(crate) fn unwritable(path: &Path) -> impl Fn(Error) -> Failure {
     |error| {
-        let (code, reason) = match error.kind() {
-            ErrorKind::NotFound => ("file-not-found", "there is no such folder".to_owned()),
-            _ => ("file-unwritable", reason(&error)),
+        let (code, reason, hint) = match error.kind() {
+            ErrorKind::NotFound => {
+                ("file-not-found", "there is no such folder".to_owned(), "name a place in a folder that is there")
+            }
+            ErrorKind::StorageFull => ("disk-full", reason(&error), "make room, and do it again"),
+            ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
+                ("file-unwritable", "a part of the path is a file, and no folder".to_owned(), "name another place")
+            }
+            _ => ("file-unwritable", reason(&error), "name a place that can be written to"),
         };
-        let message = format!("{} cannot be written: {reason}", path.display());
-        Failure::said(code, message, "name a file in a folder that is there and can be written to")
+        Failure::said(code, format!("{} cannot be written: {reason}", path.display()), hint)
     }
 }

@@ -54,7 +54,11 @@ const LINES: &[Line] = &[
     (libc::SYS_mprotect, When::Without(2, EXECUTABLE), "memory of an instance that grows"),
     (libc::SYS_munmap, When::Always, "memory that is given back"),
     (libc::SYS_mremap, When::Always, "memory of the allocator that grows; it keeps what may be done with it"),
-    (libc::SYS_madvise, When::Always, "the pages of an instance that ended"),
+    (
+        libc::SYS_madvise,
+        When::Always,
+        "the pages of an instance: large ones where it has much memory, and back where it ended",
+    ),
     (libc::SYS_brk, When::Always, "memory of the allocator"),
     (libc::SYS_ioctl, When::Is(1, PAGEMAP_SCAN), "which pages of an instance were written to"),
     (libc::SYS_pread64, When::Always, "the same where the kernel has no such call; no other file is open"),

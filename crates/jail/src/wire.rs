@@ -14,7 +14,7 @@ use toolcell_host::{Budget, FuelCovers, Grant, Json, Operation, Report, Rest};
 use crate::lock::Walls;
 
 /// The version of everything in this module. Host and worker are one program, unless a host names another one.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// What the host asks.
 #[derive(Debug, Serialize, Deserialize)]

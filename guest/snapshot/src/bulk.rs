@@ -2,10 +2,10 @@
 //!
 //! `memory.copy` and `memory.fill` are one operator however many bytes they move, and Wasmtime looks at a call's deadline at the entry
 //! of a function and at the head of a loop alone. Each of them whose length is not a small constant becomes a call of a function that
-//! is added here, which goes through the bytes in a loop, and moves few of them without the host.
+//! is added here, which goes through the bytes in a loop, and moves few of them without a call of Wasmtime's runtime.
 //!
-//! Invariant: the memory is the same afterwards, also where the two ranges of a copy overlap. What is out of bounds traps as before,
-//! but the chunks before it are written.
+//! Invariant: the memory is the same afterwards, also where the two ranges of a copy overlap. An access out of bounds traps, but part of
+//! the bytes may be written before; a move of no bytes never traps. An instance that trapped ends.
 
 use anyhow::{Context as _, Result, anyhow};
 use wasm_encoder::reencode::{Error, Reencode, RoundtripReencoder, utils};
@@ -98,7 +98,7 @@ impl Reencode for Chunked {
             Operator::I32Const { value } => Some(value),
             _ => None,
         };
-        // As the operators have it, a length is unsigned.
+        // A length is unsigned: a negative constant is one of 2 GiB or more.
         let is_short = self.constant.is_some_and(|length| (0..=CHUNK).contains(&length));
         self.constant = constant;
         match operator {
@@ -210,7 +210,7 @@ impl Part {
     }
 }
 
-/// Moves at most 32 bytes by itself and returns: most moves are that short, and the host takes longer to be called than to move them.
+/// Moves at most 32 bytes by itself and returns: most moves are that short, and Wasmtime's runtime takes longer to be called than to move them.
 /// The parts from the beginning and those from the end overlap where the length is no multiple of theirs.
 fn few(body: &mut InstructionSink<'_>, value: impl Fn(&mut InstructionSink<'_>, Part, At)) {
     body.local_get(LEN).i32_const(32).i32_le_u().if_(BlockType::Empty);
@@ -238,9 +238,9 @@ fn few(body: &mut InstructionSink<'_>, value: impl Fn(&mut InstructionSink<'_>, 
 }
 
 /// Moves whole chunks while more than one is left, and puts what the operator for the rest takes on the stack.
-fn chunks(body: &mut InstructionSink<'_>, chunks: impl Fn(&mut InstructionSink<'_>)) {
+fn chunks(body: &mut InstructionSink<'_>, whole: impl Fn(&mut InstructionSink<'_>)) {
     body.block(BlockType::Empty).local_get(LEN).i32_const(CHUNK).i32_le_u().br_if(0);
-    chunks(body);
+    whole(body);
     body.end().local_get(TO).local_get(FROM).local_get(LEN);
 }
 
